@@ -1,0 +1,1 @@
+"""What was measured: tidy tables in; HTML, Markdown, history and drift out."""
