@@ -1,0 +1,106 @@
+"""The toy language detector: random strings with three languages' letter frequencies, and their encoding.
+
+A worked example, the first string that seed 9 draws (its label is 2, fr):
+
+    sueuenhbkqlksppgnuknyznfrb kpuaoehfq
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lessons.splits import Split
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "
+PADDING = len(ALPHABET)
+LANGUAGES = ("en", "de", "fr")
+FAVOURED: dict[str, dict[str, float]] = {
+    "en": {"t": 4, "h": 3, "e": 5, " ": 4, "a": 3, "o": 2},
+    "de": {"c": 3, "h": 4, "e": 5, "n": 4, " ": 4, "s": 3},
+    "fr": {"e": 6, "s": 3, "u": 3, " ": 4, "q": 2, "a": 3},
+}
+"""Weights of the characters that a language favours; every other character weighs 1."""
+
+ROWS = 1500
+TRAINING_ROWS = 1200
+
+
+def character_probabilities(language: str) -> NDArray[np.float64]:
+    """Probabilities of the 27 characters of `ALPHABET`, float64 of shape (27,), which sum to 1."""
+    weights = np.array([FAVOURED[language].get(character, 1.0) for character in ALPHABET])
+    probabilities: NDArray[np.float64] = weights / weights.sum()
+    return probabilities
+
+
+def language_strings(seed: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Draw the strings and their labels in the page's own order.
+
+    Args:
+        seed: of the one NumPy generator; the page's is 9.
+
+    Returns:
+        1,500 strings of 20..59 characters, and labels, int64 of shape (1500,), indices into `LANGUAGES`.
+    """
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(20, 60, ROWS)
+    labels = generator.integers(0, len(LANGUAGES), ROWS)
+    probabilities = [character_probabilities(language) for language in LANGUAGES]
+    characters = list(ALPHABET)
+    strings = [
+        "".join(generator.choice(characters, size=length, p=probabilities[label]))
+        for length, label in zip(lengths, labels, strict=True)
+    ]
+    return strings, labels
+
+
+def encode(strings: list[str]) -> Tensor:
+    """Indices into `ALPHABET`, padded with `PADDING` up to the longest string.
+
+    Returns:
+        int64 of shape (strings, longest).
+
+    Raises:
+        ValueError: if a string has a character outside the alphabet.
+    """
+    longest = max(map(len, strings), default=0)
+    encoded = torch.full((len(strings), longest), PADDING)
+    for row, string in enumerate(strings):
+        unknown = set(string) - set(ALPHABET)
+        if unknown:
+            raise ValueError(f"string {row} has characters outside a..z and space: {sorted(unknown)}")
+        encoded[row, : len(string)] = torch.tensor([ALPHABET.index(character) for character in string])
+    return encoded
+
+
+def decode(encoded: Tensor) -> list[str]:
+    """The strings that `encode` was given, from int64 of shape (strings, longest)."""
+    return ["".join(ALPHABET[index] for index in row if index != PADDING) for row in encoded.tolist()]
+
+
+def shuffle_characters(encoded: Tensor, seed: int) -> Tensor:
+    """Shuffle each string's characters, padding left in place; int64 of shape (strings, longest)."""
+    generator = torch.Generator().manual_seed(seed)
+    keys = torch.rand(encoded.shape, generator=generator)
+    keys[encoded == PADDING] = 2.0  # after every character, whose key is below 1
+    return encoded.gather(1, keys.argsort(dim=1, stable=True))
+
+
+@dataclass(frozen=True)
+class LanguageStrings:
+    """The first 1,200 strings train, the last 300 test; the test rows come with their characters shuffled too."""
+
+    def split(self, seed: int) -> Split:
+        """Draw for generator seed `seed` ≥ 0."""
+        strings, labels = language_strings(seed)
+        inputs, targets = encode(strings), torch.from_numpy(labels)
+        test = inputs[TRAINING_ROWS:], targets[TRAINING_ROWS:]
+        return Split(
+            training=(inputs[:TRAINING_ROWS], targets[:TRAINING_ROWS]),
+            validation=test,
+            others={"shuffled": (shuffle_characters(test[0], seed), test[1])},
+        )

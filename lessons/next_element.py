@@ -1,0 +1,178 @@
+"""Predicting the next element: the cycle of week07 day 6, the model that learns it, and sampling from it.
+
+A worked example, the first 20 tokens of the noisy cycle at seed 0 follow 1 2 3 4 5 1 2 3 4 5 … except where one
+place in ten, on average, has been drawn anew from 1..5 (and so keeps its right token one time in five).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lessons.training import Step, Training, train
+
+NOISE = 0.1
+"""Probability that a token of the cycle is drawn anew."""
+
+
+def noisy_cycle(seed: int) -> Tensor:
+    """Tokens 1..5 repeated 400 times, one in ten drawn anew.
+
+    Args:
+        seed: of the one generator that draws the places first and the tokens for them second.
+
+    Returns:
+        int64 of shape (100, 20), values 1..5.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.arange(1, 6).repeat(400)
+    drawn_anew = torch.rand(2000, generator=generator) < NOISE
+    tokens[drawn_anew] = torch.randint(1, 6, (int(drawn_anew.sum()),), generator=generator)
+    return tokens.view(100, 20)
+
+
+def shifted(sequences: Tensor) -> tuple[Tensor, Tensor]:
+    """Inputs are all but the last column and targets all but the first; each of shape (rows, length − 1)."""
+    return sequences[:, :-1], sequences[:, 1:]
+
+
+def next_element_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross-entropy over all positions.
+
+    Args:
+        logits: float of shape (batch, length, classes).
+        targets: int64 of shape (batch, length).
+    """
+    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+@dataclass(frozen=True)
+class NextElementModel:
+    """Embedding, LSTM, and a linear head at every position."""
+
+    vocabulary: int
+    embedding: int = 16
+    hidden: int = 32
+    bidirectional: bool = False
+
+    def build(self) -> NextElementPredictor:
+        """Construct the model on the CPU with weights from the global generator."""
+        return NextElementPredictor(self)
+
+
+class NextElementPredictor(nn.Module):
+    """The model that `NextElementModel` configures."""
+
+    def __init__(self, config: NextElementModel) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.vocabulary, config.embedding)
+        self.recurrent = nn.LSTM(
+            config.embedding, config.hidden, bidirectional=config.bidirectional, batch_first=True
+        )
+        self.head = nn.Linear(config.hidden * (2 if config.bidirectional else 1), config.vocabulary)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits (batch, length, vocabulary) for the token that follows each of `tokens` (batch, length)."""
+        logits, _ = self.step(tokens, None)
+        return logits
+
+    def step(
+        self, tokens: Tensor, state: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Read further tokens from a carried state.
+
+        Args:
+            tokens: int64 of shape (batch, length).
+            state: hidden and cell state as the last call returned them, or None at the start.
+
+        Returns:
+            logits of shape (batch, length, vocabulary) and the state after the last token.
+        """
+        outputs, state = self.recurrent(self.embedding(tokens), state)
+        return self.head(outputs), state
+
+
+def temperature_probabilities(logits: Tensor, temperature: float) -> Tensor:
+    """Softmax of logits / temperature over the last dimension.
+
+    Raises:
+        ValueError: if the temperature is not a positive, finite number.
+    """
+    if not 0 < temperature < float("inf"):
+        raise ValueError(f"temperature must be a positive, finite number, got {temperature!r}")
+    # Subtracting the maximum first keeps a temperature near 0 from overflowing to inf − inf.
+    return functional.softmax((logits - logits.max(dim=-1, keepdim=True).values) / temperature, dim=-1)
+
+
+@torch.no_grad()
+def generate(
+    model: NextElementPredictor, temperature: float, seed: int, start: int = 1, count: int = 19
+) -> list[int]:
+    """Draw tokens one at a time, each fed back with the carried state.
+
+    Args:
+        model: predicts the next token.
+        temperature: > 0.
+        seed: the global generator is seeded with it before the first draw.
+        start: the first token, which is part of what is returned.
+        count: tokens to draw.
+
+    Returns:
+        1 + count tokens.
+
+    Raises:
+        ValueError: if the temperature is not a positive, finite number.
+    """
+    model.eval()
+    torch.manual_seed(seed)
+    tokens, state = [start], None
+    device = next(model.parameters()).device
+    for _ in range(count):
+        logits, state = model.step(torch.tensor([[tokens[-1]]], device=device), state)
+        # Probabilities are rounded to float32 by the page as well; the draw is made on the CPU on every device.
+        probabilities = temperature_probabilities(logits[0, -1], temperature).cpu()
+        tokens.append(int(torch.multinomial(probabilities, 1)))
+    return tokens
+
+
+@dataclass(frozen=True)
+class CycleRecipe:
+    """Learn the noisy cycle, full batch, then generate from what was learnt.
+
+    Seed s is the data seed, the global seed before the model is built, and the global seed before each generation
+    (the page's own run is seed 0).
+    """
+
+    training: Training = Training(learning_rate=5e-3, epochs=60, batch_size=None, clip=1.0, reseed=False)
+    model: NextElementModel = NextElementModel(vocabulary=6)
+    temperatures: tuple[float, ...] = ()
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        """Train and measure.
+
+        Returns:
+            `losses` of each epoch's forward pass; `accuracies` after the step of every epoch (share of all
+            positions, 0..1); `norms`, the global gradient norm of each step; and for each temperature T
+            `generated at temperature T`, a string of 20 digits.
+        """
+        inputs, targets = (part.to(device) for part in shifted(noisy_cycle(seed)))
+        torch.manual_seed(seed)
+        model = self.model.build().to(device)
+        accuracies: list[float] = []
+
+        @torch.no_grad()
+        def observe(step: Step) -> None:
+            accuracies.append((model(inputs).argmax(-1) == targets).double().mean().item())
+
+        trace = train(
+            model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe
+        )
+        generated = {
+            f"generated at temperature {temperature}": "".join(map(str, generate(model, temperature, seed)))
+            for temperature in self.temperatures
+        }
+        return {"losses": trace.losses, "accuracies": accuracies, "norms": trace.norms, **generated}
