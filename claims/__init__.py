@@ -1,0 +1,1 @@
+"""What the lessons claim, and what decides whether a claim holds."""
