@@ -17,7 +17,7 @@ from lessons.memory_task import VOCABULARY
 Cell = Literal["rnn", "gru", "lstm"]
 Pooling = Literal["last", "mean", "max", "true last"]
 
-CELLS: dict[str, type[nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+CELLS: dict[str, type[nn.RNN] | type[nn.GRU] | type[nn.LSTM]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 def pool(outputs: Tensor, pooling: Pooling, lengths: Tensor | None = None) -> Tensor:

@@ -70,9 +70,7 @@ class NextElementPredictor(nn.Module):
     def __init__(self, config: NextElementModel) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.vocabulary, config.embedding)
-        self.recurrent = nn.LSTM(
-            config.embedding, config.hidden, bidirectional=config.bidirectional, batch_first=True
-        )
+        self.recurrent = nn.LSTM(config.embedding, config.hidden, bidirectional=config.bidirectional, batch_first=True)
         self.head = nn.Linear(config.hidden * (2 if config.bidirectional else 1), config.vocabulary)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -80,9 +78,7 @@ class NextElementPredictor(nn.Module):
         logits, _ = self.step(tokens, None)
         return logits
 
-    def step(
-        self, tokens: Tensor, state: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def step(self, tokens: Tensor, state: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Read further tokens from a carried state.
 
         Args:
@@ -109,9 +105,7 @@ def temperature_probabilities(logits: Tensor, temperature: float) -> Tensor:
 
 
 @torch.no_grad()
-def generate(
-    model: NextElementPredictor, temperature: float, seed: int, start: int = 1, count: int = 19
-) -> list[int]:
+def generate(model: NextElementPredictor, temperature: float, seed: int, start: int = 1, count: int = 19) -> list[int]:
     """Draw tokens one at a time, each fed back with the carried state.
 
     Args:
@@ -168,9 +162,7 @@ class CycleRecipe:
         def observe(step: Step) -> None:
             accuracies.append((model(inputs).argmax(-1) == targets).double().mean().item())
 
-        trace = train(
-            model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe
-        )
+        trace = train(model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe)
         generated = {
             f"generated at temperature {temperature}": "".join(map(str, generate(model, temperature, seed)))
             for temperature in self.temperatures

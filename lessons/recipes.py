@@ -6,12 +6,14 @@ numerics, and returns plain Python values. Seed 0 is what the page itself ran.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
 
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
+from lessons.counts import COUNTS_BASELINE
 from lessons.detector import PADDING, LanguageStrings
 from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
@@ -22,7 +24,7 @@ Outcome = dict[str, Any]
 """What a run measured: numbers, strings, booleans, and lists of these, under names that the recipe documents."""
 
 
-class Recipe(Protocol):
+class Recipe(Hashable, Protocol):
     """A frozen dataclass that says all there is to a training run but its seed and its device."""
 
     def run(self, seed: int, device: torch.device) -> Outcome:
@@ -72,9 +74,7 @@ class Classification:
                 for name, other in split.others.items()
             },
             "losses": trace.losses,
-            "largest norms": [
-                max(trace.norms[start : start + steps]) for start in range(0, len(trace.norms), steps)
-            ],
+            "largest norms": [max(trace.norms[start : start + steps]) for start in range(0, len(trace.norms), steps)],
         }
 
 
@@ -109,9 +109,7 @@ DEPTH_AND_DIRECTION = {
 """week07 day 4."""
 
 CLIPPING = {
-    "without clipping": Classification(
-        MemoryTask(), PLAIN_RNN, Training(learning_rate=0.02, epochs=3, reseed=False)
-    ),
+    "without clipping": Classification(MemoryTask(), PLAIN_RNN, Training(learning_rate=0.02, epochs=3, reseed=False)),
     "with clipping": Classification(
         MemoryTask(), PLAIN_RNN, Training(learning_rate=0.02, epochs=3, clip=1.0, reseed=False)
     ),
@@ -144,18 +142,18 @@ COMPARISON = {
 }
 """week07 day 7: five models, one table."""
 
+_DETECTOR_MODEL = SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
+
 DETECTOR = Classification(
-    LanguageStrings(),
-    SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32),
-    Training(learning_rate=5e-3, epochs=15, reseed=False),
-    page_seed=9,
+    LanguageStrings(), _DETECTOR_MODEL, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=9
 )
 """detector: read at the last position of the padded sequence, as the page has it."""
 
-DETECTOR_TRUE_LAST = replace(DETECTOR, model=replace(DETECTOR.model, pooling="true last", padding=PADDING))
+DETECTOR_TRUE_LAST = replace(DETECTOR, model=replace(_DETECTOR_MODEL, pooling="true last", padding=PADDING))
 """detector: read at each string's own last character."""
 
 PAGE_RUNS: dict[str, Recipe] = {
+    "week07 day 1, counts": COUNTS_BASELINE,
     **{f"week07 day 3, pooling {name}": recipe for name, recipe in POOLINGS.items()},
     **{f"week07 day 3, {name}": recipe for name, recipe in CELLS.items()},
     **{f"week07 day 4, {name}": recipe for name, recipe in DEPTH_AND_DIRECTION.items()},

@@ -17,7 +17,10 @@ from torch.nn import functional
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
-OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "sgd": torch.optim.SGD,
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def shuffled_batches(inputs: Tensor, targets: Tensor, size: int | None) -> Itera
     torch.empty((), dtype=torch.int64).random_()
     seed = int(torch.empty((), dtype=torch.int64).random_().item())
     permutation = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(seed)).to(inputs.device)
-    yield from zip(inputs[permutation].split(size), targets[permutation].split(size), strict=True)
+    yield from zip(torch.split(inputs[permutation], size), torch.split(targets[permutation], size), strict=True)
 
 
 def flatten(model: nn.Module) -> nn.Parameter:
@@ -161,4 +164,5 @@ def train(
 def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor) -> float:
     """Share of rows whose largest logit is the label's, in eval mode; a number in 0..1."""
     model.eval()
-    return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
+    correct: Tensor = model(inputs).argmax(dim=-1) == labels
+    return correct.double().mean().item()

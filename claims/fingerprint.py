@@ -1,0 +1,120 @@
+"""A fingerprint of the code that a recipe runs, so that a run made by other code is never taken for a fresh one.
+
+It covers the classes of the recipe and of the configurations inside it, and from there every function, class and
+constant of the `lessons` package that their code names, and so on. Comments, docstrings and annotations do not count:
+they change no number. What a library does is covered by its version, which is part of the numerics.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Hashable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+PACKAGE = "lessons"
+
+
+def content(value: Any) -> Any:
+    """Turn a recipe into plain data: each dataclass with its name and its fields.
+
+    Raises:
+        TypeError: if it holds something that has no plain form.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            "is": f"{type(value).__module__}.{type(value).__qualname__}",
+            **{field.name: content(getattr(value, field.name)) for field in fields(value)},
+        }
+    if isinstance(value, (list, tuple)):
+        return [content(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): content(item) for key, item in value.items()}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"a recipe holds {value!r}, which is neither a number, a text nor a dataclass of these")
+
+
+@cache
+def code_fingerprint(recipe: Hashable) -> str:
+    """Return 16 hexadecimal digits that stand for the code that a recipe (a frozen dataclass) runs."""
+    pending: list[Any] = list(_configurations(recipe))
+    seen: dict[str, str] = {}
+    while pending:
+        current = pending.pop()
+        name = f"{current.__module__}.{current.__qualname__}"
+        if name in seen:
+            continue
+        tree = _essence(current)
+        seen[name] = ast.dump(tree)
+        module = sys.modules[current.__module__]
+        for used in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
+            value = getattr(module, used, None)
+            if _is_ours(value):
+                pending.append(value)
+            elif used in vars(module) and not inspect.ismodule(value):
+                seen[f"{current.__module__}.{used}"] = _constant(value, pending)
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _configurations(value: Any) -> Iterator[type]:
+    if is_dataclass(value) and not isinstance(value, type):
+        yield type(value)
+        for field in fields(value):
+            yield from _configurations(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _configurations(item)
+
+
+def _is_ours(value: Any) -> bool:
+    return (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__.split(".")[0] == PACKAGE
+
+
+def _constant(value: Any, pending: list[Any]) -> str:
+    if isinstance(value, dict):
+        return json.dumps({str(key): _constant(item, pending) for key, item in value.items()}, sort_keys=True)
+    if _is_ours(value):
+        pending.append(value)
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    try:
+        return json.dumps(content(value), sort_keys=True)
+    except TypeError:
+        return type(value).__qualname__  # such as a type alias, which runs no code
+
+
+class _Essence(ast.NodeTransformer):
+    """Drops what changes no number: docstrings, annotations."""
+
+    def _without_docstring(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        return node
+
+    visit_FunctionDef = _without_docstring  # noqa: N815  the names are the library's
+    visit_ClassDef = _without_docstring  # noqa: N815
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        self.generic_visit(node)
+        node.annotation = ast.Constant(None)
+        return node
+
+
+def _essence(code: Any) -> ast.Module:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    transformed: ast.Module = _Essence().visit(tree)
+    return transformed

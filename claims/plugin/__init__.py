@@ -1,0 +1,1 @@
+"""The pytest plugin: options, the fixtures of a check, and the recording of a run."""

@@ -1,0 +1,186 @@
+"""A store of training runs that any number of processes share: each run is made once, whoever asks first.
+
+A run's file is named by a hash of all that determines it: the recipe's content, the code it runs, the seed, the device
+and the numerics. It is JSON, written to a temporary name and renamed; while a process makes a run it holds a lock that
+the system drops when the process ends, however it ends. A file that cannot be read, or that is not what its name says,
+is set aside and the run made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+
+from claims.fingerprint import code_fingerprint, content
+from claims.numerics import numerics, run_numerics
+from lessons.recipes import Outcome, Recipe
+
+SCHEMA = 1
+LARGEST_SEED = 2**31 - 1
+"""Data seeds are twice the seed; all of them fit what every generator takes."""
+
+POLL_SECONDS = 0.05
+
+
+class RunStoreError(RuntimeError):
+    """A run could not be made or kept; one line says which, why and what to do."""
+
+
+class DamagedRunWarning(UserWarning):
+    """A file of the store was set aside."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its seed, what it measured, and how many seconds it took where it was made."""
+
+    seed: int
+    outcome: Outcome
+    seconds: float
+
+
+class RunStore:
+    """The runs in one folder, made where they are missing."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open a store, and make its folder if need be.
+
+        Raises:
+            RunStoreError: if the folder cannot be written.
+        """
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".{os.getpid()}.probe"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise RunStoreError(f"run store {folder}: cannot be written: {error.strerror}; give another") from error
+
+    def runs(self, recipe: Recipe, seeds: Sequence[int], device: torch.device) -> list[Run]:
+        """Return the runs of a recipe for all seeds, in their order, making those that are missing.
+
+        Processes that need the same missing runs share them out: each makes the next run that nobody is making.
+
+        Raises:
+            RunStoreError: if a seed is out of range, a run gives NaN or the store cannot be written.
+        """
+        for seed in seeds:
+            if not 0 <= seed <= LARGEST_SEED:
+                raise RunStoreError(f"seed {seed} is outside 0..{LARGEST_SEED}; choose fewer or other seeds")
+        determinants = {seed: self._determinants(recipe, seed, device) for seed in seeds}
+        found: dict[int, Run] = {}
+        while missing := [seed for seed in determinants if seed not in found]:
+            idle = True
+            for seed in missing:
+                path = self._path(determinants[seed])
+                run = self._read(path, determinants[seed])
+                if run is None:
+                    run = self._make(path, recipe, seed, device, determinants[seed])
+                if run is not None:
+                    found[seed], idle = run, False
+            if idle:
+                time.sleep(POLL_SECONDS)  # all that is missing is being made elsewhere
+        return [found[seed] for seed in seeds]
+
+    def _determinants(self, recipe: Recipe, seed: int, device: torch.device) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "recipe": content(recipe),
+            "code": code_fingerprint(recipe),
+            "seed": seed,
+            "device": device.type,
+            "numerics": numerics(device),
+        }
+
+    def _path(self, determinants: dict[str, Any]) -> Path:
+        key = hashlib.sha256(json.dumps(determinants, sort_keys=True).encode()).hexdigest()
+        return self.folder / key[:2] / f"{key}.json"
+
+    def _read(self, path: Path, determinants: dict[str, Any]) -> Run | None:
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            if {name: kept[name] for name in determinants} != determinants:
+                raise ValueError("it is another run than its name says")
+            return Run(int(kept["seed"]), dict(kept["outcome"]), float(kept["seconds"]))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            aside = path.with_suffix(".damaged")
+            warnings.warn(
+                f"run store: {path} cannot be used ({type(error).__name__}: {error}); "
+                f"set aside as {aside.name}, the run is made again",
+                DamagedRunWarning,
+                stacklevel=3,
+            )
+            with contextlib.suppress(FileNotFoundError):  # another process may have set it aside
+                path.replace(aside)
+            return None
+
+    def _make(
+        self, path: Path, recipe: Recipe, seed: int, device: torch.device, determinants: dict[str, Any]
+    ) -> Run | None:
+        """Make and keep a run; None if another process is making it."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path.with_suffix(".lock"))
+            lock.acquire(blocking=False)
+        except Timeout:
+            return None
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            run = self._read(path, determinants)
+            if run is None:
+                started = time.perf_counter()
+                with run_numerics():
+                    outcome = recipe.run(seed, device)
+                run = Run(seed, outcome, time.perf_counter() - started)
+                self._write(path, determinants, run)
+            return run
+        finally:
+            lock.release()
+
+    def _write(self, path: Path, determinants: dict[str, Any], run: Run) -> None:
+        wrong = _not_finite(run.outcome)
+        if wrong:
+            raise RunStoreError(
+                f"run {determinants['recipe']['is']} with seed {run.seed}: {wrong} is not a finite number; "
+                "find out why the training broke down, or let the recipe say so in words"
+            )
+        text = json.dumps({**determinants, "outcome": run.outcome, "seconds": run.seconds}, allow_nan=False)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> RunStoreError:
+        return RunStoreError(
+            f"run store {self.folder}: cannot be written: {error.strerror}; free some space or give another"
+        )
+
+
+def _not_finite(value: Any, name: str = "outcome") -> str | None:
+    """Return the name of the first number that is NaN or infinite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return name
+    if isinstance(value, dict):
+        return next(filter(None, (_not_finite(item, str(key)) for key, item in value.items())), None)
+    if isinstance(value, list):
+        return next(filter(None, (_not_finite(item, f"{name}[{i}]") for i, item in enumerate(value))), None)
+    return None

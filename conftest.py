@@ -1,0 +1,3 @@
+"""Loads the suite's pytest plugin: options, fixtures, recording."""
+
+pytest_plugins = ["claims.plugin.options", "claims.plugin.check", "claims.plugin.recording"]
