@@ -353,9 +353,7 @@ def _value(column: Column, cell: str) -> str | float | int | bool | None:
             raise ValueError(f"{cell!r:.60} is neither True nor False")
         return cell == "True"
     try:
-        if (
-            "_" in cell or cell != cell.strip()
-        ):  # Python's own literals allow this, no other reader of CSV does
+        if "_" in cell or cell != cell.strip():  # Python's own literals allow this, no other reader of CSV does
             raise ValueError
         return float(cell) if column.type == "number" else int(cell)
     except ValueError:
@@ -403,9 +401,7 @@ def _check_keys(run: Run, path: Path) -> None:
     for name, frame in run.tables().items():
         for number in frame.index[~frame["claim"].isin(known)][:1]:
             claim = frame["claim"][number]
-            raise ReportError(
-                f"{path / name}.csv, row {number + 1}: claim {claim!r:.80} has no row in claims.csv"
-            )
+            raise ReportError(f"{path / name}.csv, row {number + 1}: claim {claim!r:.80} has no row in claims.csv")
         if key := KEYS.get(name):
             for number in frame.index[frame.duplicated(list(key))][:1]:
                 label = " / ".join(str(frame[column][number]) for column in key)

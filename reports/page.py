@@ -1,0 +1,369 @@
+"""A run arranged for reading: lesson, day, claim, figure. What the page says is decided here, how it looks is not."""
+
+import csv
+import hashlib
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from reports.numbers import interval, is_float, parse, show, show_all
+from reports.plots import Plot, plot
+from reports.strips import Strip, domain, strip
+from reports.tables import AGREEMENTS, TABLES, VERDICTS, Run
+
+ROWS = 2_000
+"""Measurements that a page lists; of a larger run it says how many more are in the table beside it."""
+PLOTS = 200
+"""Plots that a page draws; drawing takes a tenth of a second each."""
+COMPARABLE = 25.0
+"""Figures of one claim share the range of their strips unless it exceeds the narrowest of them by this factor."""
+COLUMNS = tuple(column.name for column in TABLES["measurements"])
+CORRECTED = ".corrected"
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check by its id, the place of its source, and the address of that place if the run knows one."""
+
+    id: str
+    place: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number beside what the page prints; `row` is its line of measurements.csv, tab-separated."""
+
+    id: str
+    name: str
+    kind: str
+    printed: str
+    measured: str
+    shown: str
+    tolerance: float | None
+    agreement: str
+    seeds: int | None
+    low: float | None
+    high: float | None
+    unit: str
+    seconds: float | None
+    strip: Strip | None
+    row: str
+
+    @property
+    def interval(self) -> str:
+        """The interval as it is shown."""
+        return interval(self.low, self.high)
+
+
+@dataclass
+class Claim:
+    """One claim with everything that bears on it."""
+
+    id: str
+    name: str
+    lesson: str
+    part: str
+    where: str
+    statement: str
+    kind: str
+    verdict: str
+    expected: str
+    changed: bool
+    seconds: float | None
+    evidence: str
+    decisions: list[Row]
+    figures: list[Figure]
+    omitted: int
+    plots: list[Plot]
+    undrawn: int
+    checks: list[Check]
+    errata: list[Row]
+    correction: "Claim | None" = None
+
+    @property
+    def calm(self) -> bool:
+        """Whether the figures are many and all reproduced, so that they may be folded away."""
+        return len(self.figures) > 6 and all(figure.agreement == "reproduced" for figure in self.figures)
+
+
+@dataclass
+class Part:
+    """A part of a lesson, such as a day, with its claims in the page's order."""
+
+    title: str
+    id: str
+    claims: list[Claim] = field(default_factory=list)
+
+    @property
+    def all_claims(self) -> list[Claim]:
+        """The claims, each followed by its correction if it has one."""
+        return [each for claim in self.claims for each in (claim, claim.correction) if each]
+
+
+@dataclass
+class Lesson:
+    """A lesson with its parts in the page's order."""
+
+    name: str
+    title: str
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that index.html shows."""
+
+    info: Mapping[str, Any]
+    lessons: list[Lesson]
+    claims: list[Claim]
+    verdicts: Mapping[str, int]
+    agreements: Mapping[str, int]
+    errata: list[tuple[Row, Claim]]
+    checklist: list[tuple[str, list[Claim]]]
+    measurements: int
+    samples: int
+    listed: list[tuple[Claim, Figure]]
+
+    @property
+    def printed(self) -> int:
+        """How many figures the pages print."""
+        return sum(self.agreements.values()) - self.agreements["not printed"]
+
+    @property
+    def changed(self) -> list[Claim]:
+        """Claims whose verdict is not the one that was expected."""
+        return [claim for claim in self.claims if claim.changed]
+
+    def with_verdict(self, verdict: str) -> list[Claim]:
+        """Claims with that verdict, in the page's order."""
+        return [claim for claim in self.claims if claim.verdict == verdict]
+
+
+def slug(text: str, allowed: str = r"[\w.-]") -> str:
+    """Turn text into an id for the page: the same text always gives the same id, other text another one."""
+    plain = re.sub(rf"(?!{allowed}).", "-", text, flags=re.ASCII | re.DOTALL)
+    if plain == text and len(text) <= 80:
+        return text
+    return f"{plain[:48].strip('-')}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def arrange(run: Run) -> Page:
+    """Arrange a run for its page."""
+    info = run.info
+    rows = _by_claim(_worth_listing(run.measurements))
+    totals = Counter(run.measurements["claim"])
+    samples = _by_claim(run.samples)
+    decisions = _by_claim(run.decisions)
+    pictures = _by_claim(run.curves)
+    errata = _by_claim(run.errata)
+    claims = []
+    drawn = 0
+    for line in run.claims.to_dict("records"):
+        name = line["claim"]
+        own = rows.get(name, [])
+        by_picture = _group(pictures.get(name, ()), "picture")
+        plots = [
+            plot(title, points, f"plot-{slug(name)}:{number}")
+            for number, (title, points) in enumerate(by_picture.items(), start=1)
+            if drawn + number <= PLOTS
+        ]
+        drawn += len(plots)
+        said = decisions.get(name, [])
+        claims.append(
+            Claim(
+                id=f"claim-{slug(name)}",
+                name=name,
+                lesson=line["lesson"],
+                part=_part(line, info),
+                where=line["where"],
+                statement=line["statement"] or name,
+                kind=line["kind"],
+                verdict=line["verdict"],
+                expected=line["expected"],
+                changed=line["changed"],
+                seconds=line["seconds"],
+                evidence="" if any(line["evidence"] in each["sentence"] for each in said) else line["evidence"],
+                decisions=said,
+                figures=_figures(name, own, samples.get(name, ())),
+                omitted=totals[name] - len(own),
+                plots=plots,
+                undrawn=len(by_picture) - len(plots),
+                checks=_checks([*(row["check"] for row in own), *(each["check"] for each in said)], info),
+                errata=errata.get(name, []),
+            )
+        )
+    by_name = {claim.name: claim for claim in claims}
+    return Page(
+        info=info,
+        lessons=_lessons(claims, by_name, info),
+        claims=claims,
+        verdicts=_tally(run.claims["verdict"], VERDICTS),
+        agreements=_tally(run.measurements["agreement"].replace("", "not printed"), AGREEMENTS),
+        errata=[(row, by_name[row["claim"]]) for row in run.errata.to_dict("records")],
+        checklist=[
+            (str(item.get("advice", "")), [by_name[name] for name in item.get("claims", ()) if name in by_name])
+            for item in info["checklist"]
+            if isinstance(item, dict)
+        ],
+        measurements=len(run.measurements),
+        samples=len(run.samples),
+        listed=[(claim, figure) for claim in claims for figure in claim.figures],
+    )
+
+
+def _worth_listing(measurements: pd.DataFrame) -> pd.DataFrame:
+    """Return all measurements or, if there are too many, those that need attention and then the first ones."""
+    if len(measurements) <= ROWS:
+        return measurements
+    calm = measurements["agreement"].isin(["reproduced", "within", "not printed", ""])
+    chosen = measurements.index[~calm].append(measurements.index[calm])[:ROWS]
+    return measurements.loc[chosen.sort_values()]
+
+
+def _by_claim(frame: pd.DataFrame) -> dict[str, list[Row]]:
+    return _group(frame.to_dict("records"), "claim")
+
+
+def _group(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key], []).append(row)
+    return groups
+
+
+def _tally(column: pd.Series, names: Sequence[str]) -> dict[str, int]:
+    counted = Counter(column)
+    return {name: counted[name] for name in names}
+
+
+def _part(line: Row, info: Mapping[str, Any]) -> str:
+    """Find the lesson's part that a claim's `where` names: "Day 3, pooling" stands in "Day 3 — …"."""
+    lesson = info["lessons"].get(line["lesson"], {})
+    name = str(line["where"]).partition(",")[0].strip()
+    for part in lesson.get("parts", ()):
+        if name and re.match(rf"{re.escape(name)}\b", str(part)):
+            return str(part)
+    return name
+
+
+def _lessons(claims: Sequence[Claim], by_name: Mapping[str, Claim], info: Mapping[str, Any]) -> list[Lesson]:
+    lessons: dict[str, Lesson] = {}
+    parts: dict[tuple[str, str], Part] = {}
+    for claim in claims:
+        of = by_name.get(claim.name.removesuffix(CORRECTED))
+        if of is not None and of is not claim:
+            of.correction = claim
+            continue
+        title = str(info["lessons"].get(claim.lesson, {}).get("title", claim.lesson))
+        lesson = lessons.setdefault(claim.lesson, Lesson(claim.lesson, title))
+        if (claim.lesson, claim.part) not in parts:
+            place = f"part-{slug(claim.lesson)}:{len(lesson.parts) + 1}"
+            parts[claim.lesson, claim.part] = Part(claim.part, place)
+            lesson.parts.append(parts[claim.lesson, claim.part])
+        parts[claim.lesson, claim.part].claims.append(claim)
+    return list(lessons.values())
+
+
+def _figures(claim: str, rows: Sequence[Row], samples: Iterable[Row]) -> list[Figure]:
+    seeds: dict[str, list[tuple[int, float]]] = {}
+    for sample in samples:
+        seeds.setdefault(sample["figure"], []).append((sample["seed"], sample["value"]))
+    floats = [row for row in rows if is_float(row["measured"])]
+    texts = show_all([(parse(row["measured"]) or 0.0, row["printed"]) for row in floats])
+    shown: dict[str, str] = {row["figure"]: text for row, text in zip(floats, texts, strict=True)}
+    ranges = {
+        row["figure"]: domain([value for _, value in seeds[row["figure"]]], row["printed"], row["low"], row["high"])
+        for row in rows
+        if row["figure"] in seeds
+    }
+    shared = _shared({row["figure"]: row["unit"] for row in rows}, ranges)
+    return [
+        Figure(
+            id=f"figure-{slug(claim)}:{slug(row['figure'])}",
+            name=row["figure"],
+            kind=row["kind"],
+            printed=row["printed"],
+            measured=row["measured"],
+            shown=shown.get(row["figure"], str(row["measured"])),
+            tolerance=row["tolerance"],
+            agreement=row["agreement"] or "not printed",
+            seeds=row["seeds"],
+            low=row["low"],
+            high=row["high"],
+            unit=row["unit"],
+            seconds=row["seconds"],
+            strip=strip(
+                seeds[row["figure"]], row["printed"], row["low"], row["high"], shared[row["figure"]]
+            ) if row["figure"] in seeds else None,
+            row=_tab_separated(row),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _shared(
+    units: Mapping[str, str], ranges: Mapping[str, tuple[float, float] | None]
+) -> dict[str, tuple[float, float] | None]:
+    """Give figures of the same unit one range, so that their strips compare, unless that would flatten one."""
+    shared = dict(ranges)
+    for unit in set(units.values()):
+        own = {name: ends for name, ends in ranges.items() if ends and units[name] == unit}
+        if len(own) > 1:
+            low, high = min(ends[0] for ends in own.values()), max(ends[1] for ends in own.values())
+            narrowest = min(ends[1] - ends[0] for ends in own.values())
+            if math.isfinite(high - low) and high - low <= COMPARABLE * narrowest:
+                shared.update(dict.fromkeys(own, (low, high)))
+    return shared
+
+
+def _tab_separated(row: Row) -> str:
+    buffer = io.StringIO()
+    values = [row[name] for name in COLUMNS]
+    csv.writer(buffer, delimiter="\t", lineterminator="").writerow(
+        ["" if value is None else repr(value) if isinstance(value, float) else value for value in values]
+    )
+    return buffer.getvalue()
+
+
+def _checks(ids: Iterable[str], info: Mapping[str, Any]) -> list[Check]:
+    source = info["source"]
+    checks = []
+    for name in dict.fromkeys(name for name in ids if name):
+        place = str(source.get(name) or source.get(name.partition("[")[0]) or "")
+        checks.append(Check(name, place, _address(place, info)))
+    return checks
+
+
+def _address(place: str, info: Mapping[str, Any]) -> str:
+    """Return the web address of a place in the source, if the run says where its repository is published."""
+    repository = str(info.get("repository") or "")
+    if not place or not info["commit"] or not re.match(r"https?://", repository):
+        return ""
+    return f"{repository.rstrip('/')}/blob/{info['commit']}/{place}"
+
+
+def bullet(decision: Row) -> str:
+    """Write the numbers of a decision: its estimate, interval, p value, level and seeds."""
+    said = []
+    if decision["estimate"] is not None:
+        said.append(f"estimate {show(decision['estimate'])}")
+    if decision["low"] is not None or decision["high"] is not None:
+        said.append(f"interval {interval(decision['low'], decision['high'])}")
+    if decision["p"] is not None:
+        said.append(f"p = {decision['p']:.2g}")
+    if decision["level"] is not None:
+        said.append(f"level {decision['level']:.4g}")
+    if decision["seeds"] is not None:
+        said.append(f"{decision['seeds']} seeds")
+    if decision["needed"] is not None:
+        said.append(f"{decision['needed']} needed")
+    return ", ".join(said)
