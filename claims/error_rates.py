@@ -102,12 +102,13 @@ def share_rates(claim: Callable[[int, int], Decision], truth: float, trials: int
 
 
 def shuffled_rates(seeds: int, seed: int = 0) -> Rates:
-    """Return the rates of `better_than_shuffled` with 99 shuffles where labels mean nothing.
+    """Return the rates of `better_than_shuffled` with 19 shuffles where labels mean nothing.
 
     The verdict depends on the statistic's rank among them alone, so one run of each rank is decided.
     """
-    statistics = np.random.default_rng(seed).normal(size=(RUNS, 100, seeds))
-    ranks = np.argsort(np.argsort(statistics.mean(2), axis=1), axis=1)[:, 0]
+    statistics = np.random.default_rng(seed).normal(size=(RUNS, 20, seeds))
+    means = statistics.mean(2)
+    ranks = (means[:, 1:] < means[:, :1]).sum(1)
     _, first, count = np.unique(ranks, return_index=True, return_counts=True)
     verdicts = [better_than_shuffled(statistics[i, 0], statistics[i, 1:].T).verdict for i in first]
     return _rates(verdicts, count)

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from claims.deciders.majority import Floats, number, sample, without_nan
+from claims.deciders.majority import Floats, finite, number, sample
 from claims.decisions import Decision, Verdict
 
+RULE = "prediction interval"
 FEWEST_SEEDS = 3
 """Two seeds make an interval 18 standard deviations wide to either side: it would call anything plausible."""
 
@@ -58,13 +59,13 @@ def plausible_draw(
     """
     value, half_unit = _read(printed)
     seen = sample(values, "the sample")
-    level, rule, median = 1 - coverage, "prediction interval", float(np.median(seen))
+    level, median = round(1 - coverage, 12), float(np.median(seen))
     interval = prediction_interval(seen, coverage, bounds)
     below, above = int(np.sum(seen < value - half_unit)), int(np.sum(seen > value + half_unit))
     place = f"{below} of {len(seen)} seeds are below it and {above} above"
     if interval is None:
         sentence = f"{printed} cannot be placed among fewer than {FEWEST_SEEDS} seeds: {place}."
-        return Decision(Verdict.INCONCLUSIVE, sentence, rule, median, level=level, seeds=len(seen), needed=FEWEST_SEEDS)
+        return Decision(Verdict.INCONCLUSIVE, sentence, RULE, median, level=level, seeds=len(seen), needed=FEWEST_SEEDS)
     low, high = interval
     span = f"{coverage:.3g} prediction interval"
     if platforms is not None:
@@ -78,7 +79,7 @@ def plausible_draw(
     )
     p = _predictive_p(max(abs(value - float(seen.mean())) - half_unit, 0.0), seen)
     verdict = Verdict.HOLDS if inside else Verdict.REFUTED
-    return Decision(verdict, sentence, rule, median, low, high, p, level, len(seen))
+    return Decision(verdict, sentence, RULE, median, low, high, p, level, len(seen))
 
 
 def student_interval(values: Floats, coverage: float) -> tuple[Floats, Floats]:
@@ -102,7 +103,7 @@ def _predictive_p(distance: float, seen: Floats) -> float:
 def _read(printed: str | float) -> tuple[float, float]:
     """Return a figure's value and half a unit of its last printed digit, 0 for a plain number."""
     try:
-        value = float(without_nan(np.asarray(float(printed)), "the printed figure"))
+        value = float(finite(np.asarray(float(printed)), "the printed figure"))
     except (TypeError, ValueError) as error:
         raise ValueError(f"the printed figure {printed!r} is not a number: {error}") from None
     if not isinstance(printed, str):

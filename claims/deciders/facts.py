@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from claims.deciders.majority import number, without_nan
+from claims.deciders.majority import number
 from claims.decisions import Decision, Verdict
 
 
@@ -122,8 +122,8 @@ def _pair(measured: npt.ArrayLike, expected: npt.ArrayLike, what: str) -> tuple[
     if got.size == 0:
         raise ValueError(f"{what!r} compares nothing, shape {got.shape}: a check that cannot fail shows nothing")
     for array, name in ((got, "measured"), (wanted, "expected")):
-        if array.dtype.kind in "fc":
-            without_nan(array, f"{what}: the {name} value")
+        if array.dtype.kind in "fc" and np.isnan(array).any():
+            raise ValueError(f"{what!r}: the {name} value{_first(np.isnan(array))[1]} is NaN, which equals nothing")
     return got, wanted
 
 

@@ -13,11 +13,11 @@ from claims.deciders.majority import (
     LEVEL,
     Floats,
     bounds,
+    finite,
     majority,
     median_interval,
     number,
     sample,
-    without_nan,
 )
 from claims.decisions import Decision, Verdict
 
@@ -59,7 +59,7 @@ def grows(
     if law not in SLOPES:
         raise ValueError(f"law must be one of {', '.join(SLOPES)}, not {law!r}")
     across = sample(x, "x")
-    along = without_nan(np.asarray(y, dtype=np.float64), "y")
+    along = finite(np.asarray(y, dtype=np.float64), "y")
     fewest = DEGREES.get(law, 1) + 2
     if len(across) < fewest or np.any(np.diff(across) <= 0):
         raise ValueError(f"x must hold at least {fewest} increasing values to contradict {law} growth, not {across}")
@@ -70,20 +70,22 @@ def grows(
 
     slopes, fits = _lines(across, np.atleast_2d(along), law)
     low, high = slope or SLOPES[law]
-    follows = (slopes > low) & (slopes < high)
-    if law != "constant":
-        follows &= fits >= fit
+    fitted = fits >= fit if law != "constant" else np.ones(len(slopes), dtype=bool)
+    inside = (slopes > low) & (slopes < high)
+    # A slope that equals a limit up to rounding is a tie, lest rounding decide a deterministic case.
+    tied = np.isclose(slopes, low, rtol=1e-9, atol=1e-9) | np.isclose(slopes, high, rtol=1e-9, atol=1e-9)
+    follows, departs = fitted & inside & ~tied, ~fitted | ~(inside | tied)
     axes = "log y over x" if law == "exponential" else "log y over log x"
     wanted = f"a slope of {axes} between {number(low)} and {number(high)}"
     if law != "constant":
         wanted += f" with R² ≥ {fit:g}"
-    seeds, yes = len(slopes), int(follows.sum())
+    seeds, yes, no = len(slopes), int(follows.sum()), int(departs.sum())
     median, worst = float(np.median(slopes)), float(fits.min())
     if along.ndim == 1:
         verdict = Verdict.HOLDS if yes else Verdict.REFUTED
         sentence = f"{what} grows with slope {number(median)} (R² {worst:.4f}); {law} growth means {wanted}."
         return Decision(verdict, sentence, "growth fit", median, level=0.0)
-    found = majority(yes, seeds - yes, seeds, level=level)
+    found = majority(yes, no, seeds, level=level)
     interval = median_interval(slopes, level=level)
     sentence = (
         f"{what} has {wanted} in {yes} of {seeds} seeds (p = {found.p:.2g}); median slope {number(median)} "
@@ -105,7 +107,7 @@ def grows(
 
 
 def _are_counts(values: Floats) -> bool:
-    return bool(np.all(np.isfinite(values)) and np.all(values == np.round(values)))
+    return bool(np.all(values == np.round(values)))
 
 
 def _exact(x: Floats, y: Floats, law: str, what: str) -> Decision:
@@ -144,6 +146,6 @@ def _lines(x: Floats, y: Floats, law: str) -> tuple[Floats, Floats]:
 
 
 def _need_logarithm(values: Floats, name: str) -> None:
-    wrong = values[~((values > 0) & np.isfinite(values))]
+    wrong = values[values <= 0]
     if len(wrong):
-        raise ValueError(f"{name} must be positive and finite to be seen on a logarithmic axis, not {wrong[0]}")
+        raise ValueError(f"{name} must be positive to be seen on a logarithmic axis, not {wrong[0]}")

@@ -19,8 +19,8 @@ from claims.decisions import Verdict
 LEVEL = 0.05
 """The one-sided error rate allowed to each direction of each test."""
 
-MOST_SEEDS = 10_000
-"""No claim is worth more runs than this: a decision that would take more names no number."""
+MOST_SEEDS = 1_000
+"""No claim is worth more runs than this: where more would be needed, no number is named."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,19 +34,23 @@ class Majority(NamedTuple):
 
 
 def sample(values: npt.ArrayLike, what: str, *, dimensions: int = 1) -> Floats:
-    """Return `values` as a float64 array of `dimensions` axes; ValueError where it is none, empty or NaN."""
+    """Return `values` as a float64 array of `dimensions` axes; ValueError where empty, not finite, or of others."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions or array.size == 0:
         raise ValueError(f"{what} must be a non-empty array of {dimensions} axes, not of shape {array.shape}")
-    return without_nan(array, what)
+    return finite(array, what)
 
 
-def without_nan(array: Floats, what: str) -> Floats:
-    """Return `array` as it is; ValueError naming the first NaN where there is one."""
-    missing = np.argwhere(np.isnan(array))
-    if len(missing):
-        place = f" at index {tuple(int(i) for i in missing[0])}" if array.ndim else ""
-        raise ValueError(f"{what} is NaN{place}: a run that gave no number decides nothing, find out why it did")
+def finite(array: Floats, what: str) -> Floats:
+    """Return `array` as it is; ValueError naming the first NaN or infinity where there is one."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        index = tuple(int(i) for i in wrong[0])
+        place = f" at index {index}" if index else ""
+        raise ValueError(
+            f"{what} is {array[index]}{place}: a run that gave no finite number cannot be compared by size, "
+            "find out why it did, or count such runs with share()"
+        )
     return array
 
 

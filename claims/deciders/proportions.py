@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from claims.deciders.majority import LEVEL, check_level, number, sample, seeds_needed, without_nan
+from claims.deciders.majority import LEVEL, check_level, finite, number, sample, seeds_needed
 from claims.decisions import Decision, Verdict
+
+PERMUTATION = "permutation test"
 
 
 def share(
@@ -33,6 +35,8 @@ def share(
     Raises ValueError for impossible counts, shares outside [0, 1] or another combination of arguments.
     """
     low_limit, high_limit = _limits(at_least, at_most, equals, margin)
+    if low_limit <= 0 and high_limit >= 1:
+        raise ValueError(f"{what}: every share lies between 0 and 1, a claim that cannot fail shows nothing")
     if not 0 <= successes <= trials or trials < 1:
         raise ValueError(f"{what}: {successes} successes in {trials} trials is impossible")
     runs = trials if seeds is None else seeds
@@ -80,7 +84,7 @@ def better_than_shuffled(
 
     Raises ValueError for NaN, unlike shapes, and too few permutations ever to reach `level`.
     """
-    observed = without_nan(np.asarray(statistic, dtype=np.float64), "the statistic")
+    observed = finite(np.asarray(statistic, dtype=np.float64), "the statistic")
     shuffles = sample(permuted, "the permuted statistics", dimensions=observed.ndim + 1)
     if observed.ndim > 1 or shuffles.shape[:-1] != observed.shape:
         raise ValueError(f"a statistic of shape {observed.shape} does not go with permutations of {shuffles.shape}")
@@ -104,7 +108,7 @@ def better_than_shuffled(
     return Decision(
         verdict,
         sentence,
-        "permutation test",
+        PERMUTATION,
         effect,
         low,
         high,
