@@ -76,6 +76,15 @@ def test_equality_of_numbers():
     assert same(np.bool_(True), False, what="the default").verdict == Verdict.REFUTED
 
 
+def test_equality_of_other_arrays():
+    assert same(np.array(["a", "b"]), np.array(["a", "c"]), what="letters").sentence == (
+        "letters: differs in 1 of 2 values, first at [1]: b against c."
+    )
+    assert same(np.array([True, False]), np.array([True, True]), what="it").estimate == 1.0
+    assert close(np.array([True]), np.array([1.0]), rtol=0.0, what="it").verdict == Verdict.HOLDS
+    assert close(1 + 1e-9j, 1 + 0j, rtol=1e-6, what="it").verdict == Verdict.HOLDS
+
+
 def test_equality_of_other_things():
     assert same("123451234", "123451234", what="the string").verdict == Verdict.HOLDS
     assert same("1234", "1244", what="it").sentence == "it: '1234' instead of '1244', first at 2."

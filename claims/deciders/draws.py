@@ -67,7 +67,7 @@ def plausible_draw(
         sentence = f"{printed} cannot be placed among fewer than {FEWEST_SEEDS} seeds: {place}."
         return Decision(Verdict.INCONCLUSIVE, sentence, RULE, median, level=level, seeds=len(seen), needed=FEWEST_SEEDS)
     low, high = interval
-    span = f"{coverage:.3g} prediction interval"
+    span = f"{100 * coverage:.3g} % prediction interval"
     if platforms is not None:
         spread = sample(platforms, "the platform spread")
         low, high = min(low, float(spread.min())), max(high, float(spread.max()))

@@ -78,10 +78,13 @@ def same(measured: Any, expected: Any, *, what: str) -> Decision:
     if not unequal.any():
         return _fact(True, f"{what}: {_values(unequal.size)} equal exactly.", "equality")
     index, place = _first(unequal)
-    with np.errstate(invalid="ignore"):
-        largest = float(np.abs(got[unequal].astype(np.float64) - wanted[unequal].astype(np.float64)).max())
+    largest, size = None, ""
+    if got.dtype.kind in "biuf" and wanted.dtype.kind in "biuf":
+        with np.errstate(invalid="ignore"):
+            largest = float(np.abs(got[unequal].astype(np.float64) - wanted[unequal].astype(np.float64)).max())
+        size = f" by up to {number(largest)}"
     finding = (
-        f"differs in {unequal.sum()} of {unequal.size} values by up to {number(largest)}, first{place}: "
+        f"differs in {unequal.sum()} of {unequal.size} values{size}, first{place}: "
         f"{got[index]!s} against {wanted[index]!s}"
     )
     return _fact(False, f"{what}: {finding}.", "equality", estimate=largest)

@@ -76,14 +76,14 @@ def grows(
     tied = np.isclose(slopes, low, rtol=1e-9, atol=1e-9) | np.isclose(slopes, high, rtol=1e-9, atol=1e-9)
     follows, departs = fitted & inside & ~tied, ~fitted | ~(inside | tied)
     axes = "log y over x" if law == "exponential" else "log y over log x"
-    wanted = f"a slope of {axes} between {number(low)} and {number(high)}"
+    wanted = f"a slope of {axes} {_between(low, high)}"
     if law != "constant":
         wanted += f" with R² ≥ {fit:g}"
     seeds, yes, no = len(slopes), int(follows.sum()), int(departs.sum())
     median, worst = float(np.median(slopes)), float(fits.min())
     if along.ndim == 1:
         verdict = Verdict.HOLDS if yes else Verdict.REFUTED
-        sentence = f"{what} grows with slope {number(median)} (R² {worst:.4f}); {law} growth means {wanted}."
+        sentence = f"{what} has slope {number(median)} (R² {worst:.4f}); claimed is {wanted}."
         return Decision(verdict, sentence, "growth fit", median, level=0.0)
     found = majority(yes, no, seeds, level=level)
     interval = median_interval(slopes, level=level)
@@ -104,6 +104,13 @@ def grows(
         seeds,
         found.needed,
     )
+
+
+def _between(low: float, high: float) -> str:
+    """Write a range of slopes for a sentence."""
+    if math.isinf(low):
+        return f"below {number(high)}"
+    return f"above {number(low)}" if math.isinf(high) else f"between {number(low)} and {number(high)}"
 
 
 def _are_counts(values: Floats) -> bool:
