@@ -18,14 +18,16 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from filelock import FileLock, Timeout
 
 from claims.fingerprint import code_fingerprint, content
-from claims.numerics import numerics, run_numerics
-from lessons.recipes import Outcome, Recipe
+
+if TYPE_CHECKING:
+    import torch
+
+    from lessons.recipes import Outcome, Recipe
 
 SCHEMA = 1
 LARGEST_SEED = 2**31 - 1
@@ -96,6 +98,9 @@ class RunStore:
         return [found[seed] for seed in seeds]
 
     def _determinants(self, recipe: Recipe, seed: int, device: torch.device) -> dict[str, Any]:
+        # Here, because the controller opens a store too, and need not wait for torch to be imported.
+        from claims.numerics import numerics
+
         return {
             "schema": SCHEMA,
             "recipe": content(recipe),
@@ -144,6 +149,8 @@ class RunStore:
         try:
             run = self._read(path, determinants)
             if run is None:
+                from claims.numerics import run_numerics
+
                 started = time.perf_counter()
                 with run_numerics():
                     outcome = recipe.run(seed, device)

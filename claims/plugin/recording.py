@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from claims.deciders import LEVEL
 from claims.errata import errata
-from claims.multiplicity import corrected
 from claims.plugin.options import OWN_STORE, SESSION, Session, is_worker, report_folder
 from claims.traceability import check_id
 
@@ -194,18 +192,9 @@ class Recorder:
 
     def _correct_for_multiplicity(self) -> None:
         """Make undecided what would not stand among all that this run decides; see `claims.multiplicity`."""
-        family = [
-            decision
-            for result in self.results.values()
-            for decision in result.decisions
-            if decision["p"] is not None and decision["verdict"] != "inconclusive"
-        ]
-        for decision, q in zip(family, corrected([decision["p"] for decision in family]), strict=True):
-            if q > LEVEL:
-                decision["verdict"] = "inconclusive"
-                decision["sentence"] += (
-                    f" Among all {len(family)} statistical verdicts of this run it could be luck (q = {q:.3f})."
-                )
+        rows = [row for node in sorted(self.results) for row in self.results[node].decisions]
+        for row, decision in zip(rows, settled([Decision(**row) for row in rows]), strict=True):
+            row |= {"verdict": str(decision.verdict), "sentence": decision.sentence, "needed": decision.needed}
         for result in self.results.values():
             if result.verdict in ("holds", "refuted"):
                 verdicts = {decision["verdict"] for decision in result.decisions} or {result.verdict}

@@ -1,0 +1,128 @@
+"""A small project with claims of its own, in which the tests of the plugin run pytest."""
+
+from __future__ import annotations
+
+import csv
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# A run inside this process forgets the modules that it was the first to import, which these do not survive.
+import reports.build
+import reports.summary  # noqa: F401
+
+ROOT = Path(__file__).parent.parent
+
+CLAIMS = """
+lesson = "week07"
+title = "A lesson"
+part = "Day 1 — a day"
+
+[[claim]]
+id = "week07.day1.sizes"
+where = "the first table"
+says = "There are 3 rows, and a third is .33."
+kind = "exact"
+expect = "holds"
+
+[[claim]]
+id = "week07.day1.always"
+where = "the text"
+says = "It always holds."
+kind = "behaviour"
+expect = "refuted"
+reason = "It does not at 3."
+
+[claim.corrected]
+says = "It holds but at 3."
+kind = "behaviour"
+suggest = "It holds but at {exception}."
+"""
+
+FIGURES = """claim,figure,printed,kind,decimals,where
+week07.day1.sizes,rows,3,exact,,day 1
+week07.day1.sizes,third,.33,float,2,day 1
+"""
+
+CHECKS = """
+import pytest
+from claims.deciders import that
+from claims.marks import claim, refuted
+
+@claim("week07.day1.sizes")
+def test_sizes(measure):
+    measure("rows", 3)
+    measure("third", 1 / 3)
+
+@claim("week07.day1.always")
+@refuted
+@pytest.mark.parametrize("n", [3])
+def test_always(decide, n):
+    decide(that(n != 3, f"At {n} it fails."))
+
+@claim("week07.day1.always.corrected")
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_always__corrected(decide, measure, n):
+    decide(that(n != 3, f"At {n} it holds."))
+    if n == 4:
+        measure.also("exception", 3)
+"""
+
+HEADER = "claim,figure,printed,kind,decimals,where\n"
+
+
+class Project:
+    """The small project: change a file, run pytest, look at the report."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.write("claims/week07_day1.toml", CLAIMS)
+        self.write("lessons/week07_figures.csv", FIGURES)
+        self.write("lessons/detector_figures.csv", HEADER)
+        self.write("claims/test_week07_day1.py", CHECKS)
+        self.write("conftest.py", (ROOT / "conftest.py").read_text(encoding="utf-8"))
+        self.write(
+            "pytest.ini",
+            f"[pytest]\npythonpath = {ROOT}\ntestpaths = claims\naddopts = --import-mode=importlib -p no:cacheprovider\n",
+        )
+
+    def write(self, name: str, content: str) -> Path:
+        path = self.pytester.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(content), encoding="utf-8")
+        return path
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        path = self.pytester.path / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def run(self, *arguments: str) -> pytest.RunResult:
+        return self.pytester.runpytest_inprocess(*arguments)
+
+    def run_apart(self, *arguments: str) -> pytest.RunResult:
+        """Run in a process of its own, as workers need."""
+        return self.pytester.runpytest_subprocess(*arguments)
+
+    @property
+    def report(self) -> Path:
+        return self.pytester.path / "reports" / "latest"
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        with (self.report / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def verdicts(self) -> dict[str, str]:
+        return {row["claim"]: row["verdict"] for row in self.rows("claims")}
+
+    def agreements(self) -> dict[str, str]:
+        return {row["figure"]: row["agreement"] for row in self.rows("measurements")}
+
+    @property
+    def info(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.report / "run.json").read_text(encoding="utf-8"))
+        return content

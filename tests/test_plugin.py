@@ -1,0 +1,239 @@
+"""The plugin in a small project: outcomes, verdicts, records, bad input."""
+
+from __future__ import annotations
+
+import pytest
+from plugin_project import CHECKS, Project
+
+pytest_plugins = ["pytester"]
+
+ALL = {"week07.day1.sizes": "holds", "week07.day1.always": "refuted", "week07.day1.always.corrected": "holds"}
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)
+
+
+def check(body: str) -> str:
+    """A module whose first check has this body, the others as they are."""
+    kept = CHECKS[CHECKS.index('@claim("week07.day1.always")') :]
+    start = CHECKS[: CHECKS.index("def test_sizes")]
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return f"{start}def test_sizes(measure, decide):\n{lines}\n{kept}"
+
+
+def test_a_run_writes_every_claim_and_every_figure(project: Project) -> None:
+    result = project.run()
+    assert result.ret == 0
+    result.assert_outcomes(passed=4, xfailed=1)
+    assert project.verdicts() == ALL
+    assert project.agreements() == {"rows": "reproduced", "third": "reproduced", "exception": "not printed"}
+    assert project.info["complete"] is True
+    assert project.info["exit_status"] == 0
+    (erratum,) = project.rows("errata")
+    assert erratum["suggestion"] == "It holds but at 3."
+    result.stdout.fnmatch_lines(["*report:*index.html"])
+
+
+def test_a_claim_that_starts_to_hold_fails_the_run(project: Project) -> None:
+    project.replace("claims/test_week07_day1.py", '"n", [3]', '"n", [2]')
+    result = project.run()
+    assert result.ret == 1
+    result.assert_outcomes(passed=4, failed=1)
+    row = next(row for row in project.rows("claims") if row["claim"] == "week07.day1.always")
+    assert (row["verdict"], row["expected"], row["changed"]) == ("holds", "refuted", "True")
+
+
+def test_a_claim_that_stops_holding_fails_the_run_and_keeps_every_figure(project: Project) -> None:
+    project.replace("lessons/week07_figures.csv", "rows,3", "rows,4")
+    result = project.run()
+    result.assert_outcomes(passed=3, failed=1, xfailed=1)
+    assert project.agreements() == {"rows": "outside", "third": "reproduced", "exception": "not printed"}
+    row = project.rows("claims")[0]
+    assert (row["verdict"], row["changed"]) == ("refuted", "True")
+    result.stdout.fnmatch_lines(["*ClaimRefuted*rows is printed as 4 and comes out as 3*"])
+
+
+def test_only_claim_refuted_counts_as_the_expected_failure(project: Project) -> None:
+    project.replace("claims/test_week07_day1.py", "decide(that(n != 3", "assert n == 4; decide(that(n != 3")
+    result = project.run()
+    assert result.ret == 1
+    assert project.verdicts()["week07.day1.always"] == "error"
+
+
+def test_undecided_is_skipped_with_the_seeds_that_would_decide(project: Project) -> None:
+    body = "from claims.deciders import beats\nmeasure('rows', 3)\nmeasure('third', .33)\ndecide(beats([1, 2], [0, 0]))"
+    project.write("claims/test_week07_day1.py", check(body))
+    result = project.run("-rs")
+    assert result.ret == 0
+    result.assert_outcomes(passed=3, xfailed=1, skipped=1)
+    assert project.verdicts()["week07.day1.sizes"] == "inconclusive"
+    result.stdout.fnmatch_lines(["SKIPPED*inconclusive*5 seeds would decide it*"])
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("pass", "recorded nothing"),
+        ("wrong = 'row'\nmeasure(wrong, 3)", "no figure 'row'"),
+        ("measure('rows', [3, 4])", "one boolean, number or text"),
+        ("measure('rows', 3)\nmeasure('rows', 3)", "recorded already"),
+        ("measure.also('rows', 3)", "is a figure of the page"),
+    ],
+)
+def test_a_check_that_records_badly_is_an_error(project: Project, body: str, said: str) -> None:
+    # Written through a variable, so that the reading of the source cannot refuse the name first.
+    project.write("claims/test_week07_day1.py", check(f"name, third = 'rows', 'third'\n{body}\nif 0: measure(name, 0)"))
+    result = project.run()
+    assert result.ret == 1
+    assert project.verdicts()["week07.day1.sizes"] == "error"
+    result.stdout.fnmatch_lines([f"*{said}*"])
+
+
+def test_numbers_of_other_libraries_are_plain_in_the_report(project: Project) -> None:
+    body = "import numpy, torch\nmeasure('rows', torch.tensor(3))\nmeasure('third', numpy.float32(0.33))"
+    project.write("claims/test_week07_day1.py", check(body))
+    assert project.run_apart("-n", "1").ret == 0
+    measured = {row["figure"]: row["measured"] for row in project.rows("measurements")}
+    assert measured["rows"] == "3"
+    assert measured["third"] == repr(float(__import__("numpy").float32(0.33)))
+
+
+def test_a_nan_is_outside_and_loud(project: Project) -> None:
+    project.replace("claims/test_week07_day1.py", "1 / 3", 'float("nan")')
+    assert project.run().ret == 1
+    assert project.agreements()["third"] == "outside"
+    assert project.verdicts()["week07.day1.sizes"] == "refuted"
+
+
+def test_a_figure_that_vanishes_fails_the_run(project: Project) -> None:
+    project.replace("claims/test_week07_day1.py", 'measure("third", 1 / 3)', 'n = 0\n    if n: measure("third", 1 / 3)')
+    result = project.run()
+    assert result.ret == 1
+    assert project.agreements()["third"] == "not measured"
+    assert project.info["problems"] == ["week07.day1.sizes: figure 'third' was not measured"]
+
+
+def test_selecting_by_claim_leaves_the_others_not_run(project: Project) -> None:
+    result = project.run("--claim", "week07.day1.al*")
+    assert result.ret == 0
+    assert project.verdicts() == {**ALL, "week07.day1.sizes": "not run"}
+    assert project.agreements()["rows"] == "not measured"
+    assert project.info["selected"] == "--claim week07.day1.al*"
+
+
+def test_a_part_of_a_claim_is_not_a_verdict_on_it(project: Project) -> None:
+    project.run("-k", "corrected and 4")
+    assert project.verdicts()["week07.day1.always.corrected"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seeds", "0"], "--seeds 0: at least one seed*"),
+        (["--seeds", "99999999999"], "*seeds must lie in 0..*"),
+        (["--first-seed", "-1"], "*seeds must lie in 0..*"),
+        (["--device", "gpu"], "--device gpu: unknown; use auto*"),
+        (["--device", "cuda:7"], "--device cuda:7: not there*"),
+        (["--claim", "week07.day1.size"], "*matches no claim*week07.day1.sizes*"),
+        (["--report-dir", "pytest.ini"], "report directory pytest.ini cannot be written*"),
+        (["--run-store", "pytest.ini"], "run store pytest.ini: cannot be written*"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(project: Project, arguments: list[str], said: str) -> None:
+    result = project.run("claims", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {said}"])
+    assert len([line for line in result.errlines if line.strip()]) == 1
+    assert not (project.report / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("lessons/week07_figures.csv", "rows,3,exact", "rows,3,exat", "*week07_figures.csv:2: kind 'exat'*"),
+        ("lessons/week07_figures.csv", "day1.sizes,rows", "day1.size,rows", "*belongs to week07.day1.size*"),
+        ("lessons/week07_figures.csv", "third,.33", "fourth,.33", "*'fourth' of week07.day1.sizes is measured by no*"),
+        ("claims/week07_day1.toml", 'expect = "holds"', 'expect = "hold"', "*expect must be one of*"),
+        ("claims/week07_day1.toml", "[[claim]]", "[[claim", "*week07_day1.toml: cannot be read*"),
+        ("claims/week07_day1.toml", "day1.sizes", "day1.always", "*stand once only*"),
+        ("claims/test_week07_day1.py", '@claim("week07.day1.sizes")', "", "*a check names its claim once*"),
+        ("claims/test_week07_day1.py", "def test_sizes", "def test_size", "*under the name test_sizes*"),
+        ("claims/test_week07_day1.py", '"week07.day1.sizes"', '"week07.day1.sizs"', "*"),
+        ("claims/test_week07_day1.py", "@refuted\n", "", "*expected to be refuted*"),
+        ("claims/test_week07_day1.py", '"rows", 3', '"row", 3', "*"),
+    ],
+)
+def test_a_registry_that_does_not_fit_is_refused_in_one_line(
+    project: Project, file: str, old: str, new: str, said: str
+) -> None:
+    project.replace(file, old, new)
+    result = project.run("claims")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {said}"])
+    assert len([line for line in result.errlines if line.strip()]) == 1
+
+
+def test_the_same_with_workers_and_without(project: Project) -> None:
+    project.run()
+    alone = [{**row, "seconds": ""} for row in project.rows("measurements")]
+    result = project.run_apart("-n", "2")
+    assert result.ret == 0
+    assert [{**row, "seconds": ""} for row in project.rows("measurements")] == alone
+    assert project.verdicts() == ALL
+    assert project.info["environment"]["workers"] == 2
+
+
+def test_a_killed_worker_costs_its_check_alone(project: Project) -> None:
+    project.write(
+        "claims/test_week07_day1.py",
+        check("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nmeasure('rows', 3)\nmeasure('third', .33)"),
+    )
+    result = project.run_apart("-n", "2")
+    assert result.ret == 1
+    assert project.verdicts() == {**ALL, "week07.day1.sizes": "error"}
+    assert any("its worker was killed" in problem for problem in project.info["problems"])
+
+
+def test_an_interrupt_keeps_what_was_measured(project: Project) -> None:
+    project.replace(
+        "claims/test_week07_day1.py", '    decide(that(n != 3, f"At {n} it fails."))', "    raise KeyboardInterrupt"
+    )
+    result = project.run_apart()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert project.info["complete"] is False
+    assert project.verdicts() == {**dict.fromkeys(ALL, "not run"), "week07.day1.sizes": "holds"}
+
+
+def test_a_run_that_recorded_nothing_fails_and_keeps_the_good_report(project: Project) -> None:
+    project.run()
+    before = (project.report / "run.json").read_bytes()
+    project.write(
+        "claims/test_week07_day1.py",
+        check("measure('rows', 3)\nmeasure('third', .33)").replace("def test", "@pytest.mark.skip\ndef test"),
+    )
+    result = project.run()
+    assert result.ret == 1
+    assert (project.report / "run.json").read_bytes() == before
+    result.stdout.fnmatch_lines(["no report: nothing was recorded*"])
+
+
+def test_one_lucky_verdict_among_many_undecided_is_no_verdict(project: Project) -> None:
+    body = """
+from claims.deciders import beats
+measure('rows', 3)
+measure('third', .33)
+decide(beats([1] * 5, [0] * 5))
+"""
+    project.write("claims/test_week07_day1.py", check(body.strip()))
+    project.run()
+    assert project.verdicts()["week07.day1.sizes"] == "holds"
+    noise = "\ndecide(*[beats([1, 0], [0, 1]) for _ in range(40)])"
+    checks = check(body.strip()).replace('decide(that(n != 3, f"At {n} it holds."))', "LUCK")
+    project.write(
+        "claims/test_week07_day1.py",
+        checks.replace("LUCK", "from claims.deciders import beats" + noise.replace("\n", "\n    ")),
+    )
+    project.run()
+    assert project.verdicts()["week07.day1.sizes"] == "inconclusive"
