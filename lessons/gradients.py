@@ -1,0 +1,137 @@
+"""How much of the gradient at the last step of a recurrent layer reaches the first one.
+
+Three experiments: the page's probe (default initialisation, or a raised forget-gate bias), and a hand-written
+recurrence whose gain per step is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lessons.classifiers import CELLS, Cell
+from lessons.recurrence import Activation, identity, orthogonal, states
+
+LENGTHS = (5, 20, 50, 100)
+"""Lengths of the page's probe, in the order in which it draws their inputs."""
+
+ACTIVATIONS: dict[str, Activation] = {"linear": identity, "tanh": torch.tanh}
+
+
+def gradient_at_first_input(layer: nn.RNNBase, inputs: Tensor) -> Tensor:
+    """Differentiate the sum of the last output in the input at the first step.
+
+    Args:
+        layer: built with `batch_first=True`.
+        inputs: float of shape (batch, length, features).
+
+    Returns:
+        float of shape (batch, features).
+    """
+    inputs = inputs.detach().requires_grad_()
+    outputs, _ = layer(inputs)
+    (gradient,) = torch.autograd.grad(outputs[:, -1].sum(), inputs)
+    return gradient[:, 0]
+
+
+def set_forget_bias(lstm: nn.LSTM, bias: float) -> None:
+    """Give all forget gates of a one-layer LSTM a bias, in place.
+
+    A gate of bias b starts near σ(b): 0.50, 0.73, 0.95 and 0.99 for b = 0, 1, 3 and 5. The library adds two biases
+    and orders the gates input, forget, cell, output; the whole of `bias` goes into the first, 0 into the second.
+    """
+    hidden = lstm.hidden_size
+    with torch.no_grad():
+        lstm.get_parameter("bias_ih_l0")[hidden : 2 * hidden] = bias
+        lstm.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 0.0
+
+
+@dataclass(frozen=True)
+class GradientProbe:
+    """week07 day 2: a layer 1→16 reads one random sequence of each length.
+
+    Attributes:
+        cell: "rnn", "gru" or "lstm".
+        forget_bias: bias of the forget gates, for the LSTM alone; None leaves the library's initialisation.
+        lengths: in steps, read in this order without reseeding.
+        hidden: size of the state.
+    """
+
+    cell: Cell
+    forget_bias: float | None = None
+    lengths: tuple[int, ...] = LENGTHS
+    hidden: int = 16
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        """Build the layer and measure; `seed` is the global seed, and the page's is 0.
+
+        Returns:
+            `gradients`: for each length, the absolute gradient of the last output's sum in the first input, > 0.
+        """
+        torch.manual_seed(seed)
+        layer = CELLS[self.cell](1, self.hidden, batch_first=True)
+        if self.forget_bias is not None:
+            if not isinstance(layer, nn.LSTM):
+                raise ValueError(f"forget_bias needs an LSTM: the cell {self.cell!r} has no forget gate")
+            set_forget_bias(layer, self.forget_bias)
+        layer.to(device)
+        inputs = [torch.randn(1, length, 1).to(device) for length in self.lengths]
+        return {"gradients": [gradient_at_first_input(layer, x).abs().item() for x in inputs]}
+
+
+PLAIN_RNN_PROBE = GradientProbe("rnn")
+LSTM_PROBE = GradientProbe("lstm")
+
+FORGET_BIASES = (1.0, 3.0, 5.0)
+RAISED_FORGET_GATES = {bias: GradientProbe("lstm", forget_bias=bias) for bias in FORGET_BIASES}
+"""The LSTM of the probe with its forget gates held open at the start."""
+
+
+@dataclass(frozen=True)
+class RecurrenceProbe:
+    """A hand-written recurrence with recurrent weights gain·Q, where Q is random and orthogonal.
+
+    Each step of the linear recurrence multiplies the norm of a gradient by exactly `gain`; with tanh, by the slopes
+    of tanh at the states as well, which are at most 1.
+
+    Attributes:
+        gain: factor per step, > 0.
+        activation: "linear" or "tanh".
+        steps: how far back to look.
+        hidden: size of the state.
+        input_scale: standard deviation of the inputs.
+    """
+
+    gain: float
+    activation: str = "linear"
+    steps: int = 100
+    hidden: int = 16
+    input_scale: float = 0.1
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        """Draw weights, inputs and a unit vector v from generator seed `seed`, and measure.
+
+        It runs in float64 on the CPU whatever `device` is, because some GPUs have no float64.
+
+        Returns:
+            `norms`: norm of the gradient of v·h_steps in the state t steps back, for t = 0..steps.
+        """
+        generator = torch.Generator().manual_seed(seed)
+        state_weights = self.gain * orthogonal(self.hidden, generator)
+        input_weights = torch.eye(self.hidden, dtype=torch.float64)
+        inputs = self.input_scale * torch.randn(1, self.steps, self.hidden, dtype=torch.float64, generator=generator)
+        direction = torch.randn(self.hidden, dtype=torch.float64, generator=generator)
+        start = torch.zeros(1, self.hidden, dtype=torch.float64, requires_grad=True)
+        visited = states(
+            inputs,
+            input_weights,
+            state_weights,
+            initial=start,
+            activation=ACTIVATIONS[self.activation],
+        )
+        last = visited[-1] @ (direction / direction.norm())
+        gradients = torch.autograd.grad(last.sum(), visited)
+        return {"norms": [gradient.norm().item() for gradient in reversed(gradients)]}
