@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from claims.run_store import Run, RunStore
 from lessons.recipes import Outcome, Recipe
 
-FEWEST_SEEDS = 5
-"""With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -91,10 +88,6 @@ def gather(store: RunStore, recipe: Recipe, seeds: Sequence[int], device: torch.
     wanted = list(dict.fromkeys([0, *seeds]))
     runs = {run.seed: run for run in store.runs(recipe, wanted, device)}
     return Evidence(recipe, runs[0], [runs[seed] for seed in seeds])
-
-
-class NotEnoughSeeds(Exception):  # noqa: N818  nothing went wrong
-    """The claim cannot be decided with the seeds of this session, so its runs are not made."""
 
 
 EvidenceOf = Callable[[Recipe], Evidence]

@@ -19,6 +19,13 @@ from claims.registry import Claim, Registry
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
 
+FEWEST_SEEDS = 5
+"""With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
+
+
+class NotEnoughSeeds(Exception):  # noqa: N818  nothing went wrong
+    """The claim cannot be decided with the seeds of this session, so its runs are not made."""
+
 
 @dataclass
 class Record:
@@ -26,7 +33,7 @@ class Record:
 
     claim: Claim
     nodes: int
-    device: str = ""
+    device: str = "cpu"
     measurements: list[dict[str, Any]] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)

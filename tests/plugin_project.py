@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-# A run inside this process forgets the modules that it was the first to import, which these do not survive.
-import reports.build
-import reports.summary  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
 
@@ -71,6 +68,17 @@ def test_always__corrected(decide, measure, n):
         measure.also("exception", 3)
 """
 
+
+def forget_the_checks(_snapshot: object) -> None:
+    """Stand in for pytester's forgetting of all that a run imported.
+
+    Compiled modules do not survive a second import. The checks must go, for the next project has others of the same
+    names.
+    """
+    for name in [name for name in sys.modules if name.startswith("claims.test_") or name == "conftest"]:
+        del sys.modules[name]
+
+
 HEADER = "claim,figure,printed,kind,decimals,where\n"
 
 
@@ -86,7 +94,8 @@ class Project:
         self.write("conftest.py", (ROOT / "conftest.py").read_text(encoding="utf-8"))
         self.write(
             "pytest.ini",
-            f"[pytest]\npythonpath = {ROOT}\ntestpaths = claims\naddopts = --import-mode=importlib -p no:cacheprovider\n",
+            f"[pytest]\npythonpath = {ROOT}\ntestpaths = claims\n"
+            "addopts = --import-mode=importlib -p no:cacheprovider\n",
         )
 
     def write(self, name: str, content: str) -> Path:
@@ -102,6 +111,7 @@ class Project:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def run(self, *arguments: str) -> pytest.RunResult:
+        """Run in this process, which saves a fresh import of torch."""
         return self.pytester.runpytest_inprocess(*arguments)
 
     def run_apart(self, *arguments: str) -> pytest.RunResult:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from plugin_project import CHECKS, Project
+from plugin_project import CHECKS, Project, forget_the_checks
 
 pytest_plugins = ["pytester"]
 
 ALL = {"week07.day1.sizes": "holds", "week07.day1.always": "refuted", "week07.day1.always.corrected": "holds"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_modules_stay() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("_pytest.pytester.SysModulesSnapshot.restore", forget_the_checks)
+        yield
 
 
 @pytest.fixture

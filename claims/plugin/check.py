@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from claims.decisions import ClaimRefuted, Decision, Verdict
 from claims.plugin.options import SESSION, worker_threads
-from claims.record import Decide, Measure, Record
+from claims.record import FEWEST_SEEDS, Decide, Measure, NotEnoughSeeds, Record
 from claims.traceability import Check, check_id
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def evidence(run_store: RunStore, seeds: tuple[int, ...], device: torch.device) 
 
     A run that no page made serves to decide a claim alone; with too few seeds to decide anything it is not made.
     """
-    from claims.evidence import FEWEST_SEEDS, NotEnoughSeeds, gather
+    from claims.evidence import gather
     from lessons.recipes import PAGE_RUNS
 
     def evidence_of(recipe: Recipe) -> Evidence:
@@ -92,11 +93,9 @@ def evidence(run_store: RunStore, seeds: tuple[int, ...], device: torch.device) 
 @pytest.fixture(autouse=True)
 def _same_numbers_in_any_order(request: pytest.FixtureRequest) -> None:
     """Start every check from the same state of the global generators, whatever ran before it."""
-    if RECORD in request.node.stash:
-        import torch
-
+    if RECORD in request.node.stash and "torch" in sys.modules:
         request.getfixturevalue("device")
-        torch.manual_seed(0)
+        sys.modules["torch"].manual_seed(0)
         np.random.seed(0)  # noqa: NPY002  scikit-learn takes what is not given a seed from here
 
 
@@ -145,8 +144,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
     record = pyfuncitem.stash.get(RECORD, None)
     if record is None:
         return (yield)
-    from claims.evidence import NotEnoughSeeds
-
     result = None
     try:
         result = yield

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from claims.decisions import Decision
 from claims.errata import errata
+from claims.multiplicity import settled
 from claims.plugin.options import OWN_STORE, SESSION, Session, is_worker, report_folder
 from claims.traceability import check_id
 

@@ -1,0 +1,75 @@
+"""How long the pages' recipes take the plain way, and how long the whole suite takes our way, in one go.
+
+    python benchmarks/pages.py
+
+The plain way: every training run of the pages one after another in one process, with a `DataLoader`, the library's
+default number of threads, and nothing shared between days. Our way: `pytest -n auto --seeds 1`, all claims of both
+lessons, report included, start of the processes included. Also compares the accuracies of both, which must be equal.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+ROOT = Path(__file__).parent.parent
+
+
+def plain_way() -> dict[str, float]:
+    """Make the pages' runs the plain way; returns the accuracy of each run that has one."""
+    import torch
+
+    from benchmarks.plain import train_plainly
+    from lessons.recipes import PAGE_RUNS
+
+    accuracies = {}
+    with patch("lessons.recipes.train", train_plainly), patch("lessons.next_element.train", train_plainly):
+        for name, recipe in PAGE_RUNS.items():
+            outcome = recipe.run(0, torch.device("cpu"))
+            accuracies[name] = outcome.get("accuracy", outcome.get("accuracies", [None])[-1])
+    return accuracies
+
+
+def kept_runs(store: Path) -> set[float]:
+    """The accuracies of the runs in a store."""
+    outcomes = [json.loads(path.read_text(encoding="utf-8"))["outcome"] for path in store.rglob("*.json")]
+    return {outcome.get("accuracy", outcome.get("accuracies", [None])[-1]) for outcome in outcomes}
+
+
+def main() -> None:
+    """Time both ways and print them with their ratio."""
+    if sys.argv[1:] == ["--plain"]:
+        print(json.dumps(plain_way()))
+        return
+    started = time.perf_counter()
+    command = [sys.executable, __file__, "--plain"]
+    plain = subprocess.run(command, cwd=ROOT, env=None, check=True, capture_output=True, text=True)
+    plain_seconds = time.perf_counter() - started
+    accuracies = json.loads(plain.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder, "runs")
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "--seeds", "1", "-q"]
+        started = time.perf_counter()
+        ours = subprocess.run(
+            [*command, f"--run-store={store}", f"--report-dir={folder}/report"],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        our_seconds = time.perf_counter() - started
+        different = [name for name, accuracy in accuracies.items() if accuracy not in kept_runs(store)]
+    print(f"plain way: {plain_seconds:6.1f} s for {len(accuracies)} training runs")
+    print(f"our way:   {our_seconds:6.1f} s for all claims (pytest exited with {ours.returncode})")
+    print(f"ratio:     {our_seconds / plain_seconds:6.2f}")
+    print("seed-0 accuracies:", "equal" if not different else f"different: {', '.join(different)}")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main()
