@@ -1,3 +1,8 @@
 """Loads the suite's pytest plugin: options, fixtures, recording."""
 
-pytest_plugins = ["claims.plugin.options", "claims.plugin.check", "claims.plugin.recording"]
+pytest_plugins = [
+    "claims.plugin.options",
+    "claims.plugin.check",
+    "claims.plugin.recording",
+    "claims.plugin.progress",
+]

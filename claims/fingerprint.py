@@ -44,14 +44,16 @@ def content(value: Any) -> Any:
 @cache
 def code_fingerprint(recipe: Hashable) -> str:
     """Return 16 hexadecimal digits that stand for the code that a recipe (a frozen dataclass) runs."""
-    pending: list[Any] = list(_configurations(recipe))
+    configurations = set(_configurations(recipe))
+    pending: list[Any] = sorted(configurations, key=_name)
     seen: dict[str, str] = {}
     while pending:
         current = pending.pop()
-        name = f"{current.__module__}.{current.__qualname__}"
+        name = _name(current)
         if name in seen:
             continue
-        tree = _essence(current)
+        # What the fields of a configuration hold is part of the recipe's content; their defaults do not matter.
+        tree = _essence(current, without_fields=current in configurations)
         seen[name] = ast.dump(tree)
         module = sys.modules[current.__module__]
         for used in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
@@ -61,6 +63,10 @@ def code_fingerprint(recipe: Hashable) -> str:
             elif used in vars(module) and not inspect.ismodule(value):
                 seen[f"{current.__module__}.{used}"] = _constant(value, pending)
     return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _name(code: Any) -> str:
+    return f"{code.__module__}.{code.__qualname__}"
 
 
 def _configurations(value: Any) -> Iterator[type]:
@@ -83,7 +89,7 @@ def _constant(value: Any, pending: list[Any]) -> str:
     if _is_ours(value):
         pending.append(value)
     if inspect.isclass(value) or inspect.isroutine(value):
-        return f"{value.__module__}.{value.__qualname__}"
+        return _name(value)
     try:
         return json.dumps(content(value), sort_keys=True)
     except TypeError:
@@ -114,7 +120,9 @@ class _Essence(ast.NodeTransformer):
         return node
 
 
-def _essence(code: Any) -> ast.Module:
+def _essence(code: Any, *, without_fields: bool) -> ast.Module:
     tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    if without_fields and isinstance(tree.body[0], ast.ClassDef):
+        tree.body[0].body = [node for node in tree.body[0].body if not isinstance(node, ast.AnnAssign)] or [ast.Pass()]
     transformed: ast.Module = _Essence().visit(tree)
     return transformed

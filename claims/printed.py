@@ -74,11 +74,11 @@ def last_digit(figure: Figure) -> float | None:
     if figure.digits is None:
         return None
     if not figure.significant:
-        return float(Decimal(1).scaleb(-figure.digits))
+        return float(f"1e{-figure.digits}")
     magnitude = Decimal(figure.printed).adjusted()
-    return float(Decimal(1).scaleb(magnitude - figure.digits + 1))
+    return float(f"1e{magnitude - figure.digits + 1}")
 
 
 def _rounded(value: float, unit: float) -> Decimal:
-    """Round the exact binary value to a multiple of `unit`, as formatting a float does."""
-    return Decimal(float(value)).quantize(Decimal(repr(unit)), rounding=ROUND_HALF_EVEN)
+    """Round the exact binary value to a multiple of `unit`, a power of ten, as formatting a float does."""
+    return Decimal(float(value)).quantize(Decimal(repr(unit)).normalize(), rounding=ROUND_HALF_EVEN)

@@ -7,7 +7,7 @@ recorded even where the first is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,12 @@ from claims.registry import Claim, Registry
 
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
+
+LARGEST_MOVE = 0.02
+"""A figure that moves further than this between platforms, at one seed, should not be printed."""
+
+PLATFORM_SPREAD = "platform spread"
+"""The rule of a decision that only reports how far a figure moves between platforms."""
 
 FEWEST_SEEDS = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
@@ -116,11 +122,30 @@ class Measure:
         interval = within
         if values and figure.kind == "trained" and not isinstance(single, str):
             interval = prediction_interval(values, TRAINED_COVERAGE, bounds)
+            if value.platforms and interval is not None:
+                interval = self._with_platforms(name, value.platforms, interval)
         comparison = compare(figure, single, interval)
         if comparison.agreement == "outside" and figure.kind in ("exact", "float"):
             self._record.misprints.append(f"{name} is printed as {figure.printed} and comes out as {single!r}")
         self._add(name, figure.kind, figure.printed, single, comparison.agreement, seeds, values, interval, unit)
         self._record.measurements[-1]["tolerance"] = comparison.tolerance
+
+    def _with_platforms(
+        self, name: str, platforms: Mapping[str, Any], interval: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Record how far a figure moves between platforms at its seed, and return the union of both spreads."""
+        spread = {platform: float(value) for platform, value in platforms.items()}
+        low, high = min(spread.values()), max(spread.values())
+        warning = "; it moves too far to be printed" if high - low > LARGEST_MOVE else ""
+        sentence = (
+            f"{name}: at the page's own seed, {len(spread)} settings of instruction sets and threads give "
+            f"{low:.4g} to {high:.4g}{warning}."
+        )
+        self._record.decisions.append(
+            Decision(Verdict.HOLDS, sentence, PLATFORM_SPREAD, estimate=high - low, low=low, high=high)
+        )
+        self.curve(f"{name} by platform", list(spread), list(spread.values()), mark="bar", y_label=name)
+        return min(interval[0], low), max(interval[1], high)
 
     def each(self, name: str, values: Iterable[Any]) -> None:
         """Record the figures `name[0]`, `name[1]`, … of a vector or a shape."""

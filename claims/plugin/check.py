@@ -74,7 +74,9 @@ def run_store(pytestconfig: pytest.Config) -> RunStore:
 
 
 @pytest.fixture
-def evidence(run_store: RunStore, seeds: tuple[int, ...], device: torch.device) -> EvidenceOf:
+def evidence(
+    run_store: RunStore, seeds: tuple[int, ...], device: torch.device, pytestconfig: pytest.Config
+) -> EvidenceOf:
     """Return the function that gives a recipe's evidence over the session's seeds, making the runs that are missing.
 
     A run that no page made serves to decide a claim alone; with too few seeds to decide anything it is not made.
@@ -85,7 +87,7 @@ def evidence(run_store: RunStore, seeds: tuple[int, ...], device: torch.device) 
     def evidence_of(recipe: Recipe) -> Evidence:
         if len(seeds) < FEWEST_SEEDS and recipe not in PAGE_RUNS.values():
             raise NotEnoughSeeds(FEWEST_SEEDS)
-        return gather(run_store, recipe, seeds, device)
+        return gather(run_store, recipe, seeds, device, platforms=pytestconfig.getoption("platforms"))
 
     return evidence_of
 

@@ -64,6 +64,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--history", default=None, metavar="DIR", help="also append this run to the history there")
     group.addoption(
+        "--platforms",
+        action="store_true",
+        help="also repeat the pages' own runs with the instruction sets that this processor's libraries can be held to",
+    )
+    group.addoption(
         "--claim",
         action="append",
         default=[],

@@ -1,0 +1,183 @@
+"""The store of runs: made once, never half, never another run than its name says."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from filelock import FileLock
+
+from claims.run_store import LARGEST_SEED, DamagedRunWarning, RunStore, RunStoreError
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A recipe that leaves a trace of each time it is run."""
+
+    trace: str
+    value: float = 1.0
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        with Path(self.trace).open("a", encoding="utf-8") as file:
+            file.write(f"{seed} {os.getpid()}\n")
+        return {"accuracy": seed + self.value, "drawn": torch.rand(1).item()}
+
+
+@dataclass(frozen=True)
+class Fatal:
+    """A recipe whose process dies in the middle of it the first time."""
+
+    once: str
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        if not Path(self.once).exists():
+            Path(self.once).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"accuracy": 1.0}
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return tmp_path / "trace"
+
+
+def lines(trace: Path) -> list[str]:
+    return trace.read_text(encoding="utf-8").splitlines()
+
+
+def files(store: RunStore, pattern: str = "*/*.json") -> list[Path]:
+    return sorted(store.folder.glob(pattern))
+
+
+def test_a_run_is_made_once(tmp_path: Path, trace: Path) -> None:
+    first = RunStore(tmp_path / "store").runs(Counted(str(trace)), [0, 2], CPU)
+    again = RunStore(tmp_path / "store").runs(Counted(str(trace)), [2, 0, 1], CPU)
+    assert [run.seed for run in again] == [2, 0, 1]
+    assert again[:2] == first[::-1]
+    assert len(lines(trace)) == 3
+
+
+def test_another_recipe_is_another_run(tmp_path: Path, trace: Path) -> None:
+    store = RunStore(tmp_path / "store")
+    (one,), (two,) = (store.runs(Counted(str(trace), value), [0], CPU) for value in (1.0, 2.0))
+    assert (one.outcome["accuracy"], two.outcome["accuracy"]) == (1.0, 2.0)
+
+
+def test_other_numerics_are_another_run(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RunStore(tmp_path / "store")
+    store.runs(Counted(str(trace)), [0], CPU)
+    monkeypatch.setenv("MKL_ENABLE_INSTRUCTIONS", "SSE4_2")
+    store.runs(Counted(str(trace)), [0], CPU)
+    assert len(lines(trace)) == len(files(store)) == 2
+
+
+def test_a_run_leaves_the_global_generator_and_the_threads_as_they_were(tmp_path: Path, trace: Path) -> None:
+    before, threads = torch.random.get_rng_state(), torch.get_num_threads()
+    RunStore(tmp_path / "store").runs(Counted(str(trace)), [0], CPU)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"schema": 1}'])
+def test_a_damaged_file_is_named_set_aside_and_made_again(tmp_path: Path, trace: Path, damage: bytes) -> None:
+    store = RunStore(tmp_path / "store")
+    (good,) = store.runs(Counted(str(trace)), [0], CPU)
+    (file,) = files(store)
+    file.write_bytes(damage)
+    with pytest.warns(DamagedRunWarning, match=file.name):
+        (again,) = store.runs(Counted(str(trace)), [0], CPU)
+    assert again.outcome["accuracy"] == good.outcome["accuracy"]
+    assert file.with_suffix(".damaged").read_bytes() == damage
+
+
+def test_a_foreign_run_under_a_right_name_is_not_taken(tmp_path: Path, trace: Path) -> None:
+    store = RunStore(tmp_path / "store")
+    store.runs(Counted(str(trace)), [0], CPU)
+    (file,) = files(store)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**content, "seed": 1}), encoding="utf-8")
+    with pytest.warns(DamagedRunWarning, match="another run"):
+        (run,) = store.runs(Counted(str(trace)), [0], CPU)
+    assert run.outcome["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_run_that_gives_no_number_is_refused_in_one_line(tmp_path: Path, trace: Path, value: float) -> None:
+    store = RunStore(tmp_path / "store")
+    with pytest.raises(RunStoreError, match=r"seed 0: accuracy is not a finite number") as raised:
+        store.runs(Counted(str(trace), value), [0], CPU)
+    assert "\n" not in str(raised.value)
+    assert files(store) == []
+
+
+@pytest.mark.parametrize("seed", [-1, LARGEST_SEED + 1])
+def test_a_seed_out_of_range_is_refused(tmp_path: Path, trace: Path, seed: int) -> None:
+    with pytest.raises(RunStoreError, match="outside 0"):
+        RunStore(tmp_path / "store").runs(Counted(str(trace)), [seed], CPU)
+
+
+def test_a_store_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunStoreError, match="cannot be written"):
+        RunStore(tmp_path / "file")
+
+
+def test_a_full_disk_leaves_no_half_run(tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RunStore(tmp_path / "store")
+
+    def full(self: Path, *_: object, **__: object) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(RunStoreError, match="No space left on device"):
+            store.runs(Counted(str(trace)), [0], CPU)
+    assert files(store, "*/*.json") == files(store, "*/*.tmp") == []
+    assert store.runs(Counted(str(trace)), [0], CPU)[0].outcome["accuracy"] == 1.0
+
+
+def _work(folder: str, recipe: Any, seeds: list[int]) -> list[float]:
+    torch.set_num_threads(1)
+    return [run.outcome["accuracy"] for run in RunStore(Path(folder)).runs(recipe, seeds, CPU)]
+
+
+def test_workers_that_need_the_same_runs_share_them(tmp_path: Path, trace: Path) -> None:
+    seeds = list(range(8))
+    arguments = (str(tmp_path / "store"), Counted(str(trace)), seeds)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        results = [pool.apply_async(_work, arguments) for _ in range(2)]
+        assert [result.get(60) for result in results] == [[seed + 1.0 for seed in seeds]] * 2
+    assert sorted(int(line.split()[0]) for line in lines(trace)) == seeds
+
+
+def test_a_worker_waits_for_a_run_that_another_is_making(tmp_path: Path, trace: Path) -> None:
+    store = RunStore(tmp_path / "store")
+    store.runs(Counted(str(trace)), [0], CPU)
+    (file,) = files(store)
+    made = file.read_bytes()
+    file.unlink()
+    lock = FileLock(file.with_suffix(".lock"))
+    with lock, multiprocessing.get_context("fork").Pool(1) as pool:
+        waiting = pool.apply_async(_work, (str(store.folder), Counted(str(trace)), [0]))
+        file.write_bytes(made)
+        assert waiting.get(60) == [1.0]
+    assert len(lines(trace)) == 1
+
+
+def test_a_killed_process_leaves_no_lock_and_no_half_run(tmp_path: Path) -> None:
+    recipe = Fatal(str(tmp_path / "once"))
+    process = multiprocessing.get_context("fork").Process(target=_work, args=(str(tmp_path / "store"), recipe, [0]))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    assert _work(str(tmp_path / "store"), recipe, [0]) == [1.0]
