@@ -39,7 +39,10 @@ def fill(text: str, numbers: Mapping[str, Any]) -> str:
         value = numbers[name]
         return format(value, form) if form else str(value)
 
-    return PLACE.sub(number, text)
+    filled = PLACE.sub(number, text)
+    if "{" in filled or "}" in filled:
+        raise UnknownNumber(f"a brace is left over in {filled!r}")
+    return filled
 
 
 def errata(
@@ -94,8 +97,7 @@ def _claim_erratum(claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Ma
     try:
         suggestion = fill(claim.suggest, numbers)
     except UnknownNumber:
-        # A run of few seeds, or of a part of the claims, has not measured all that the sentence quotes.
-        suggestion = ""
+        suggestion = ""  # a run of few seeds, or of a part of the claims, has not measured all that is quoted
     return {
         "claim": claim.id,
         "where": claim.where,

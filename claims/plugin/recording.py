@@ -21,6 +21,7 @@ from claims.decisions import Decision
 from claims.errata import errata
 from claims.multiplicity import settled
 from claims.plugin.options import OWN_STORE, SESSION, Session, is_worker, report_folder
+from claims.registry import CORRECTED
 from claims.traceability import check_id
 
 if TYPE_CHECKING:
@@ -293,6 +294,12 @@ class Recorder:
         in_page_order = sorted(self.results, key=lambda node: (list(self.session.checks).index(check_id(node)), node))
         nodes = [(node, self.session.checks[check_id(node)].claim, self.results[node]) for node in in_page_order]
         verdicts = {row["claim"]: row["verdict"] for row in claims}
+        corrections = errata(registry, verdicts, measurements, {row["claim"]: row["evidence"] for row in claims})
+        for row in corrections:
+            claim = registry.claims[row["claim"]]
+            decided = {verdicts[claim.id], verdicts.get(claim.id + CORRECTED, "holds")} <= {"holds", "refuted"}
+            if claim.suggest and not row["suggestion"] and "figure" not in row and decided:
+                self.problems.append(f"{claim.id}: the suggested sentence names a number that is not measured")
         commit, dirty = _commit(self.config.rootpath)
         info = {
             "complete": complete,
@@ -333,7 +340,7 @@ class Recorder:
                 {"claim": claim, "check": node, **row} for node, claim, result in nodes for row in result.decisions
             ],
             curves=[{"claim": claim, **row} for _, claim, result in nodes for row in result.curves],
-            errata=errata(registry, verdicts, measurements, {row["claim"]: row["evidence"] for row in claims}),
+            errata=corrections,
         )
 
 

@@ -1,0 +1,39 @@
+"""Progress: what it says, and how it estimates what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claims.plugin.command_line import joined
+from claims.plugin.progress import duration, seconds_before, seconds_left
+
+
+def test_without_an_earlier_report_the_share_of_the_checks_tells() -> None:
+    assert seconds_left(60, done=10, waiting=30, claims_waiting=["a"], before={}) == 180
+
+
+def test_with_one_the_share_of_the_work_tells() -> None:
+    assert seconds_left(60, done=10, waiting=1, claims_waiting=["a"], before={"a": 90.0, "b": 30.0}) == 180
+
+
+def test_at_the_start_nothing_is_divided_by_nothing() -> None:
+    assert seconds_left(30, done=0, waiting=5, claims_waiting=["a"], before={"a": 1.0}) == 150
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(40, "40 s"), (181, "3 min"), (7500, "2 h 5 min")])
+def test_a_duration_is_said_as_a_reader_says_it(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize("content", [b"", b"claim,seconds\na,x\n", b"\xff", b"seconds\n1\n"])
+def test_an_earlier_report_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "claims.csv").write_bytes(content)
+    assert seconds_before(tmp_path / "claims.csv") == {}
+    assert seconds_before(tmp_path / "absent.csv") == {}
+
+
+def test_directory_options_and_their_values_become_one_argument() -> None:
+    assert joined(["-n", "2", "--run-store", "some/store", "claims"]) == ["-n", "2", "--run-store=some/store", "claims"]
+    assert joined(["--report-dir=here", "--history", "-x"]) == ["--report-dir=here", "--history", "-x"]
