@@ -115,6 +115,16 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["run_store"] = node.config.getoption("run_store")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let idle workers take over what others have queued: checks differ a thousandfold in how long they take."""
+    if config.getoption("dist") != "load" or SESSION not in config.stash:
+        return None  # the user's own choice
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 OWN_STORE = pytest.StashKey[Path]()
 
 
