@@ -111,13 +111,13 @@ def _claim_erratum(claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Ma
 def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
     """Yield an erratum for each printed number of a training run that another seed would change visibly."""
     for row in rows:
+        figure = registry.figures.get(claim.id, {}).get(row["figure"])
         values = [value for _, value in row.get("sample", []) if not isinstance(value, str)]
-        if row["kind"] != "trained" or row["low"] is None or len(values) < 2:
+        if figure is None or figure.kind != "trained" or len(values) < 2 or row["low"] is None:
             continue
         low, high = min(values), max(values)
         if row["agreement"] != "outside" and row["high"] - row["low"] <= 2 * LOTTERY:
             continue
-        figure = registry.figures[claim.id][row["figure"]]
         below = sum(value < float(figure.printed) for value in values)
         middle = float(np.median(values))
         yield {

@@ -57,6 +57,16 @@ def test_a_lottery_ticket_has_an_erratum_and_a_steady_figure_has_none() -> None:
     assert errata(registry(), {}, [row([0.876, 0.877], 0.87, 0.88)], {}) == []
 
 
+def test_a_number_of_our_own_is_no_lottery_ticket() -> None:
+    own = row([0.87, 0.63, 0.72], 0.5, 0.95) | {"figure": "something that the page does not print"}
+    assert errata(registry(), {}, [own], {}) == []
+
+
+def test_a_figure_that_was_not_measured_is_no_lottery_ticket() -> None:
+    unmeasured = {"claim": "week07.day1.x", "figure": FIGURE.name, "kind": "trained", "agreement": "not measured"}
+    assert errata(registry(), {}, [unmeasured], {}) == []
+
+
 def test_a_refuted_claim_has_what_is_true_and_the_sentence_to_print() -> None:
     one = registry("refuted", "It is otherwise.", "It is {lowest LSTM accuracy:.2f} at least.")
     rows = errata(one, {"week07.day1.x": "refuted"}, [row([0.876, 0.877], 0.87, 0.88)], {"week07.day1.x": "We saw it."})
