@@ -1,10 +1,9 @@
 """The pages of a run, made from its tables alone: the same tables always give the same bytes."""
 
+import argparse
 from pathlib import Path
+from typing import Any
 
-from reports.errata import errata
-from reports.html import html
-from reports.summary import summary
 from reports.tables import read_run, write_files
 
 
@@ -13,5 +12,26 @@ def build(path: str | Path) -> None:
 
     Raises ReportError where the tables cannot be read or the pages cannot be written.
     """
+    from reports.errata import errata  # other subcommands need not wait for the plotting library
+    from reports.html import html
+    from reports.summary import summary
+
     run = read_run(path)
     write_files(Path(path), {"errata.md": errata(run), "summary.md": summary(run), "index.html": html(run)})
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe `build` to the command line."""
+    subparsers.add_parser(
+        "build",
+        help="make the pages of a run again from its tables",
+        description="Make index.html, summary.md and errata.md of a run again, byte for byte, from its tables.",
+        epilog="example: python -m reports build reports/latest",
+    ).add_argument("run", metavar="RUN", help="the directory of the run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build, say where the page is, and return 0."""
+    build(args.run)
+    print(Path(args.run) / "index.html")
+    return 0

@@ -116,17 +116,14 @@ def _when(text: str) -> str:
 def _facts(info: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = {key: str(value) for key, value in info["environment"].items() if value not in (None, "")}
     device = " ".join(dict.fromkeys(found[key] for key in ("device", "device name") if key in found))
+    work = ", ".join(f"{name} {found[name]}" for name in ("workers", "threads") if name in found)
     versions = " · ".join(f"{name} {found[name]}" for name in ("python", "torch", "numpy") if name in found)
-    work = " · ".join(f"{name} {found[name]}" for name in ("workers", "threads") if name in found)
     commit = str(info["commit"] or "")[:10] + (" with uncommitted changes" if info["dirty"] else "")
     facts = [
         ("Machine", found.get("processor") or found.get("platform", "")),
-        ("Device", device),
+        ("Device", device + (f" ({work})" if work else "")),
         ("Versions", versions),
-        ("Parallel", work),
         ("Numerics", found.get("numerics", "")),
-        ("Seeds", str(info["seeds"] or "")),
-        ("Took", duration(info["seconds"]) if info["seconds"] else ""),
         ("Commit", commit),
     ]
     return [(name, value) for name, value in facts if value]

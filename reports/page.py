@@ -359,7 +359,7 @@ def bullet(decision: Row) -> str:
     if decision["low"] is not None or decision["high"] is not None:
         said.append(f"interval {interval(decision['low'], decision['high'])}")
     if decision["p"] is not None:
-        said.append(f"p = {decision['p']:.2g}")
+        said.append(f"p = {decision['p']:.2g}".replace("nan", "NaN"))
     if decision["level"] is not None:
         said.append(f"level {decision['level']:.4g}")
     if decision["seeds"] is not None:

@@ -19,8 +19,10 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from reports.numbers import parse, show
 
+LARGEST = 1e300
+"""Beyond this, matplotlib's own arithmetic overflows."""
 LONGEST_LABEL = 60
-FRAME = (0.14, 0.17, 0.83, 0.7)
+FRAME = (0.15, 0.17, 0.83, 0.7)
 """Left, bottom, width and height of the axes; measuring the labels to find better ones takes as long as drawing."""
 COLOURS = {"#000001": "ink", "#000002": "grid"} | {f"#00001{n}": f"series-{n}" for n in range(1, 7)}
 INK, GRID, *SERIES = COLOURS
@@ -30,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "lesson-claims",
     "text.parse_math": False,
-    "font.size": 10,
+    "font.size": 8.5,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -79,7 +81,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
         warnings.simplefilter("ignore")  # what cannot be drawn is said in words above
         mpl.rcdefaults()
         mpl.rcParams.update(SETTINGS)  # type: ignore[arg-type] # its stubs know only literal names
-        figure = Figure(figsize=(5.2, 2.9))
+        figure = Figure(figsize=(4.4, 2.7))
         axes = figure.add_axes(FRAME)
         figure.patch.set_visible(False)  # the page's own background shows through
         axes.patch.set_visible(False)
@@ -88,7 +90,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
         lines = [name for mark, name in series if mark == "line"]
         for (mark, name), rows in series.items():
             label = _label(name)
-            ys = [row["y"] for row in rows]
+            ys = [_drawable(row["y"]) for row in rows]
             if mark == "limit":
                 axes.axhline(ys[0], color=INK, linestyle=(0, (4, 3)), linewidth=1)
                 axes.annotate(
@@ -96,7 +98,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
                     textcoords="offset points", ha="right", va="bottom",
                 )  # fmt: skip
                 continue
-            xs = [categories.index(row["x"]) if as_text else float(row["x"]) for row in rows]
+            xs = [categories.index(row["x"]) if as_text else _drawable(parse(row["x"])) for row in rows]
             if mark == "bar":
                 number, width = bars.index(name), 0.8 / len(bars)
                 at = [x - 0.4 + width * (number + 0.5) for x in xs]
@@ -110,7 +112,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
                     marker=marker if len(rows) <= 30 else None,
                 )  # fmt: skip
                 if any(row["low"] is not None for row in rows):
-                    band = [[math.nan if row[end] is None else row[end] for row in rows] for end in ("low", "high")]
+                    band = [[_drawable(row[end]) for row in rows] for end in ("low", "high")]
                     axes.fill_between(xs, band[0], band[1], color=colour, alpha=0.15, linewidth=0)
         if as_text:
             axes.set_xticks(range(len(categories)), [_label(text, 14) for text in categories])
@@ -140,9 +142,13 @@ def _power(value: float, _: object) -> str:
     return power if float(mantissa) == 1 else f"{float(mantissa):g}·{power}"
 
 
+def _drawable(value: float | None) -> float:
+    return math.nan if value is None or not abs(value) <= LARGEST else value
+
+
 def _lost(points: Sequence[Any], axis: str, values: Sequence[float], scale: str) -> list[str]:
     said = []
-    if number := sum(not math.isfinite(value) for value in values):
+    if number := sum(math.isnan(_drawable(value)) for value in values):
         said.append(f"{number} of {len(points)} points have no finite {axis} and are not drawn")
     if scale == "log" and (number := sum(value <= 0 for value in values)):
         said.append(f"{number} of {len(points)} points are zero or less and have no place on a logarithmic {axis} axis")
@@ -151,8 +157,7 @@ def _lost(points: Sequence[Any], axis: str, values: Sequence[float], scale: str)
 
 def _whiskers(axes: Any, at: Sequence[float], rows: Sequence[Mapping[str, Any]]) -> None:
     for x, row in zip(at, rows, strict=True):
-        if row["low"] is not None and row["high"] is not None:
-            axes.plot([x, x], [row["low"], row["high"]], color=INK, linewidth=1)
+        axes.plot([x, x], [_drawable(row["low"]), _drawable(row["high"])], color=INK, linewidth=1)
 
 
 def _label(text: str, longest: int = LONGEST_LABEL) -> str:

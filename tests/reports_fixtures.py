@@ -29,16 +29,16 @@ SENTENCES = {
 }
 
 
-def realistic(complete: bool = True, seeds: int = 5) -> Run:
-    """Make a run of about 120 claims, 300 measurements, 40 strips and 20 plots; always the same one."""
+def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
+    """Make a run of about 120 claims, 300 measurements, 40 strips and 20 plots, or a smaller one; always the same."""
     random_ = random.Random(7)  # noqa: S311
     rows: dict[str, list[dict]] = {
         "claims": [], "measurements": [], "samples": [], "decisions": [], "curves": [], "errata": []
     }  # fmt: skip
     for day in range(1, len(DAYS) + 1):
-        for number in range(13):
+        for number in range(per_day):
             _claim(rows, random_, "week07", f"week07.day{day}.claim-{number}", f"Day {day}, section {number}", seeds)
-    for number in range(12):
+    for number in range(per_day - 1):
         _claim(rows, random_, "detector", f"detector.claim-{number}", "", seeds)
     if not complete:
         for claim in rows["claims"][-20:]:
@@ -81,7 +81,7 @@ def realistic(complete: bool = True, seeds: int = 5) -> Run:
 
 def _claim(rows, random_, lesson, name, where, seeds):
     place = len(rows["claims"])
-    verdict = {23: "refuted", 57: "inconclusive"}.get(
+    verdict = {3: "refuted", 9: "error", 23: "refuted", 57: "inconclusive"}.get(
         place, random_.choices(["holds", "refuted", "inconclusive", "error"], [80, 16, 5, 1])[0]
     )
     statement = STATEMENTS[place % len(STATEMENTS)]

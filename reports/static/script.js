@@ -100,13 +100,11 @@ if (table) {
   // Copying: the row as in measurements.csv, with every digit, and the names of its columns.
   const names = document.createElement("th");
   names.scope = "col";
-  names.setAttribute("role", "columnheader");
   names.textContent = "Copy";
   table.tHead.rows[0].append(names);
   for (const row of rows) {
     const cell = document.createElement("td");
     const button = document.createElement("button");
-    cell.setAttribute("role", "cell");
     button.type = "button";
     button.className = "copy";
     button.textContent = "copy";

@@ -1,0 +1,233 @@
+"""The page as text: valid, safe, self-contained, the same every time, and true to the tables."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+import reports_fixtures
+from justhtml import JustHTML
+from selectolax.lexbor import LexborHTMLParser
+
+from reports import page
+from reports.build import build
+from reports.html import html
+from reports.numbers import decimals_of, show
+from reports.page import slug
+from reports.tables import Run, read_run, write_run
+
+RUNS = {
+    "full": reports_fixtures.realistic,
+    "incomplete": lambda: reports_fixtures.realistic(complete=False),
+    "nasty": reports_fixtures.nasty,
+    "empty": lambda: Run.from_rows(info={"complete": True}),
+}
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {name: html(make()) for name, make in RUNS.items()}
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def text(request, pages):
+    return pages[request.param]
+
+
+@pytest.fixture(scope="module")
+def document(text):
+    return LexborHTMLParser(text)
+
+
+@pytest.fixture(scope="module")
+def full(pages):
+    return LexborHTMLParser(pages["full"])
+
+
+def elements(document, selector):
+    return document.css(selector)
+
+
+def test_the_page_is_valid(text):
+    JustHTML(text, strict=True, sanitize=False)  # raises on the first parse error
+
+
+def test_ids_are_unique_and_links_lead_somewhere(document):
+    ids = Counter(element.attributes["id"] for element in elements(document, "[id]"))
+    assert not [name for name, times in ids.items() if times > 1]
+    targets = {element.attributes["href"] for element in elements(document, "a[href], use[href]")}
+    assert {target.removeprefix("#") for target in targets} <= set(ids)
+
+
+def test_labels_refer_to_what_is_there(document):
+    ids = {element.attributes["id"] for element in elements(document, "[id]")}
+    for element in elements(document, "[aria-labelledby]"):
+        assert set(element.attributes["aria-labelledby"].split()) <= ids
+
+
+def test_nothing_is_loaded_and_nothing_runs_inline(document, text):
+    for element in elements(document, "*"):
+        assert not [name for name in element.attributes if name.startswith("on") or name in ("style", "src", "srcset")]
+    assert len(elements(document, "script")) == 1
+    assert len(elements(document, "style")) == 1
+    assert "url(http" not in text
+    assert "default-src 'none'" in elements(document, "meta[http-equiv]")[0].attributes["content"]
+
+
+def test_every_heading_is_one_level_below_at_most(document):
+    levels = [int(element.tag[1]) for element in elements(document, "h1, h2, h3, h4, h5, h6")]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_a_full_page_is_small(pages):
+    assert len(pages["full"].encode()) < 3_000_000
+
+
+def test_texts_stay_text(pages):
+    document = LexborHTMLParser(pages["nasty"])
+    assert not elements(document, "img, unk")
+    shown = "".join(document.text().split())
+    for text in reports_fixtures.NASTY:
+        if text.isprintable():
+            assert "".join(text.replace("`", "").split()) in shown.replace("`", "")
+    assert "javascript:" not in pages["nasty"]
+    assert "␀" in shown
+
+
+def test_an_incomplete_run_says_so(pages, full):
+    assert "This run is incomplete" in pages["incomplete"]
+    assert "<title>Incomplete: " in pages["incomplete"]
+    assert "incomplete" not in full.css_first("main").text().lower()
+
+
+def test_an_empty_run_says_so(pages):
+    assert "Nothing was checked in this run." in pages["empty"]
+    assert "Nothing was measured in this run." in pages["empty"]
+
+
+def test_the_same_tables_give_the_same_bytes(tmp_path):
+    names = ("index.html", "summary.md", "errata.md")
+    write_run(reports_fixtures.realistic(), tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    for name in names:
+        (tmp_path / name).unlink()
+    build(tmp_path)
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+
+
+def test_every_number_on_the_page_is_the_one_in_the_table(tmp_path):
+    run = reports_fixtures.realistic()
+    write_run(run, tmp_path)
+    document = LexborHTMLParser((tmp_path / "index.html").read_text(encoding="utf-8"))
+    lines = (tmp_path / "measurements.csv").read_text(encoding="utf-8").splitlines()
+    names = lines[0].split(",")
+    rows = elements(document, "table.all tbody tr")
+    table = read_run(tmp_path).measurements.to_dict("records")
+    assert len(rows) == len(table)
+    walked = 0
+    for row, line in zip(rows, table, strict=True):
+        assert dict(zip(names, row.attributes["data-row"].split("\t"), strict=True)) == {
+            name: "" if line[name] is None else str(line[name]) for name in names
+        }
+        for cell in elements(row, "td[data-label]"):
+            value = line[cell.attributes["data-label"]]
+            data = elements(cell, "data")
+            assert bool(data) == (value not in ("", None)) or cell.attributes["data-label"] == "kind"
+            if data:
+                assert data[0].attributes["value"] == str(value)
+                assert is_rounded(data[0].text(), str(value))
+                walked += 1
+    assert walked > 700
+
+
+def test_every_number_beside_a_claim_is_the_one_in_the_table():
+    run = reports_fixtures.realistic()
+    document = LexborHTMLParser(html(run))
+    printed = {(row["claim"], row["figure"]): row for row in run.measurements.to_dict("records")}
+    samples = {(row["claim"], row["figure"], row["seed"]): row["value"] for row in run.samples.to_dict("records")}
+    seen = dots = 0
+    for (claim, figure), row in printed.items():
+        (line,) = elements(document, f'[id="figure-{slug(claim)}:{slug(figure)}"]')
+        for name in ("printed", "measured"):
+            for data in elements(line, f"td[data-label={name}] data"):
+                assert data.attributes["value"] == row[name]
+                assert is_rounded(data.text(), row[name])
+                seen += 1
+        for title in elements(line, "circle title"):
+            seed, value = re.fullmatch(r"seed (\d+): (.*)", title.text()).groups()
+            assert is_rounded(value, repr(samples[claim, figure, int(seed)]))
+            dots += 1
+    assert seen > 400
+    assert dots == len(samples)
+
+
+def is_rounded(shown: str, value: str) -> bool:
+    """Say whether the text shown is the value, or the value rounded to the digits shown."""
+    if shown == value:
+        return True
+    return abs(float(shown) - float(value)) <= 0.5000001 * 10.0 ** -decimals_of(shown)
+
+
+def test_values_that_differ_in_the_last_digit_look_different():
+    claim = {"claim": "a", "lesson": "l", "verdict": "holds"}
+    rows = [
+        {"claim": "a", "figure": f"f{n}", "measured": value} for n, value in enumerate([1.00000001, 1.00000002, 1e-27])
+    ]
+    text = html(Run.from_rows(info={"complete": True}, claims=[claim], measurements=rows))
+    for shown in ("1.00000001", "1.00000002", "1e-27"):
+        assert f">{shown}<" in text
+    assert show(1e-27) == "1e-27"
+
+
+def test_missing_and_nan_are_told_apart():
+    claim = {"claim": "a", "lesson": "l", "verdict": "holds"}
+    rows = [
+        {"claim": "a", "figure": "nan", "printed": "0.5", "measured": float("nan"), "agreement": "outside"},
+        {"claim": "a", "figure": "missing", "printed": "0.5", "agreement": "not measured"},
+    ]
+    text = html(Run.from_rows(info={"complete": True}, claims=[claim], measurements=rows))
+    assert text.count('<span class="nan">') == 2
+    assert text.count('<span class="unseen">not measured</span>') == 2
+
+
+def test_a_large_run_lists_what_needs_attention_and_says_what_it_leaves_out(monkeypatch):
+    monkeypatch.setattr(page, "ROWS", 10)
+    monkeypatch.setattr(page, "PLOTS", 1)
+    run = reports_fixtures.realistic()
+    text = html(run)
+    document = LexborHTMLParser(text)
+    rows = elements(document, "table.all tbody tr")
+    assert len(rows) == 10
+    assert {row.attributes["data-agreement"] for row in rows} == {"outside"}
+    assert f"lists 10 of {len(run.measurements)} measurements" in " ".join(document.text().split())
+    assert len(elements(document, "svg.plot")) == 1
+    assert "not drawn; the points are in" in text
+
+
+def test_source_links_need_a_web_address_and_a_commit():
+    claim = {"claim": "a", "lesson": "l", "verdict": "holds"}
+    decision = {"claim": "a", "check": "claims/test_a.py::test_a[1]", "verdict": "holds"}
+    info = {"complete": True, "commit": "abc", "source": {"claims/test_a.py::test_a": "claims/test_a.py#L3"}}
+    link = 'href="https://example.org/o/r/blob/abc/claims/test_a.py#L3"'
+    for repository, linked in (("https://example.org/o/r", True), ("", False), ("javascript:alert(1)//", False)):
+        run = Run.from_rows(info={**info, "repository": repository}, claims=[claim], decisions=[decision])
+        text = html(run)
+        assert (link in text) is linked
+        assert "claims/test_a.py#L3" in text
+        assert "javascript:" not in text
+
+
+def test_corrections_stand_with_what_they_correct():
+    document = LexborHTMLParser(html(reports_fixtures.realistic()))
+    corrected = elements(document, "article article")
+    assert corrected
+    for article in corrected:
+        assert article.attributes["id"].endswith(".corrected")
+
+
+def test_slugs_are_stable_and_different():
+    assert slug("week07.day3.pooling") == "week07.day3.pooling"
+    assert slug("a b") != slug("a-b")
+    assert slug("x" * 10_000) != slug("x" * 10_001)
+    assert re.fullmatch(r"[\w.-]+", slug("<img> \u202e"), re.ASCII)

@@ -1,0 +1,46 @@
+"""The command line of reports: every subcommand helps, works, and fails in one line."""
+
+import subprocess
+import sys
+
+import pytest
+import reports_fixtures
+
+from reports.__main__ import BAD_INPUT, COMMANDS, main
+from reports.tables import write_tables
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_subcommand_has_help_with_an_example(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"python -m reports {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["build"], ["merge", "a"]])
+def test_bad_usage_is_2(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_build_makes_the_pages(tmp_path, capsys):
+    write_tables(reports_fixtures.realistic(per_day=1), tmp_path)
+    assert main(["build", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"
+    assert {"index.html", "summary.md", "errata.md"} <= {file.name for file in tmp_path.iterdir()}
+
+
+def test_nothing_readable_is_one_line(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "reports", "build", str(tmp_path / "nowhere")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == BAD_INPUT
+    assert done.stderr == (
+        f"error: {tmp_path / 'nowhere'}: no such report directory; give the directory that --report-dir named\n"
+    )
