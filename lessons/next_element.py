@@ -18,6 +18,20 @@ from lessons.training import Step, Training, train
 NOISE = 0.1
 """Probability that a token of the cycle is drawn anew."""
 
+PERIOD = 5
+PAGE_TEXT = 20
+"""Tokens that the page generates, its start token among them."""
+
+
+def clean_cycle() -> Tensor:
+    """Tokens 1..5 repeated 400 times, int64 of shape (100, 20): every row starts with 1."""
+    return torch.arange(1, PERIOD + 1).repeat(400).view(100, 20)
+
+
+def noise_places(generator: torch.Generator) -> Tensor:
+    """Draw where the cycle is noisy, bool of shape (100, 20): each place with probability `NOISE`."""
+    return (torch.rand(2000, generator=generator) < NOISE).view(100, 20)
+
 
 def noisy_cycle(seed: int) -> Tensor:
     """Tokens 1..5 repeated 400 times, one in ten drawn anew.
@@ -29,15 +43,27 @@ def noisy_cycle(seed: int) -> Tensor:
         int64 of shape (100, 20), values 1..5.
     """
     generator = torch.Generator().manual_seed(seed)
-    tokens = torch.arange(1, 6).repeat(400)
-    drawn_anew = torch.rand(2000, generator=generator) < NOISE
-    tokens[drawn_anew] = torch.randint(1, 6, (int(drawn_anew.sum()),), generator=generator)
-    return tokens.view(100, 20)
+    tokens, places = clean_cycle(), noise_places(generator)
+    tokens[places] = torch.randint(1, PERIOD + 1, (int(places.sum()),), generator=generator)
+    return tokens
+
+
+def follows_cycle(tokens: Tensor) -> Tensor:
+    """Whether each token but the first is the one that comes after its predecessor in the cycle.
+
+    Args:
+        tokens: int64 of shape (…, length), values 0..5; 0 has no place in the cycle and no successor.
+
+    Returns:
+        bool of shape (…, length − 1).
+    """
+    before, after = shifted(tokens)
+    return (before > 0) & (after == before % PERIOD + 1)
 
 
 def shifted(sequences: Tensor) -> tuple[Tensor, Tensor]:
-    """Inputs are all but the last column and targets all but the first; each of shape (rows, length − 1)."""
-    return sequences[:, :-1], sequences[:, 1:]
+    """Inputs are all but the last position and targets all but the first; each of shape (…, length − 1)."""
+    return sequences[..., :-1], sequences[..., 1:]
 
 
 def next_element_loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -138,20 +164,23 @@ class CycleRecipe:
     """Learn the noisy cycle, full batch, then generate from what was learnt.
 
     Seed s is the data seed, the global seed before the model is built, and the global seed before each generation
-    (the page's own run is seed 0).
+    (the page's own run is seed 0). The page generates 20 tokens; the same draws go on to `text` tokens here, because
+    20 tokens say little about how often a model keeps to the cycle.
     """
 
     training: Training = Training(learning_rate=5e-3, epochs=60, batch_size=None, clip=1.0, reseed=False)
     model: NextElementModel = NextElementModel(vocabulary=6)
     temperatures: tuple[float, ...] = ()
+    text: int = 500
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
         """Train and measure.
 
         Returns:
             `losses` of each epoch's forward pass; `accuracies` after the step of every epoch (share of all
-            positions, 0..1); `norms`, the global gradient norm of each step; and for each temperature T
-            `generated at temperature T`, a string of 20 digits.
+            positions, 0..1); `norms`, the global gradient norm of each step; `logits` of the six tokens after 20
+            tokens of the clean cycle; and for each temperature T `generated at temperature T`, a string of 20 digits,
+            and `right steps at temperature T`, the share of the text's steps that follow the cycle, 0..1.
         """
         inputs, targets = (part.to(device) for part in shifted(noisy_cycle(seed)))
         torch.manual_seed(seed)
@@ -163,8 +192,18 @@ class CycleRecipe:
             accuracies.append((model(inputs).argmax(-1) == targets).double().mean().item())
 
         trace = train(model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe)
-        generated = {
-            f"generated at temperature {temperature}": "".join(map(str, generate(model, temperature, seed)))
-            for temperature in self.temperatures
+        generated: dict[str, Any] = {}
+        for temperature in self.temperatures:
+            text = generate(model, temperature, seed, count=self.text - 1)
+            generated[f"generated at temperature {temperature}"] = "".join(map(str, text[:PAGE_TEXT]))
+            right = follows_cycle(torch.tensor(text)).double().mean()
+            generated[f"right steps at temperature {temperature}"] = right.item()
+        with torch.no_grad():
+            logits = model(clean_cycle()[:1].to(device))[0, -1]
+        return {
+            "losses": trace.losses,
+            "accuracies": accuracies,
+            "norms": trace.norms,
+            "logits": logits.tolist(),
+            **generated,
         }
-        return {"losses": trace.losses, "accuracies": accuracies, "norms": trace.norms, **generated}

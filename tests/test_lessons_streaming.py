@@ -1,0 +1,41 @@
+"""A stream is read one element at a time, and what is kept in memory is seen."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import torch
+from torch import nn
+
+from lessons.streaming import live_tensor_bytes, noise, stream
+
+CPU = torch.device("cpu")
+
+
+def test_the_same_seed_gives_the_same_noise_and_no_end() -> None:
+    first, second = (list(islice(noise(3, 5, CPU), 100)) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+    assert not torch.equal(first[0], first[1])
+
+
+def test_an_element_is_asked_for_when_its_output_is() -> None:
+    asked = []
+
+    def elements() -> object:
+        for element in islice(noise(1, 0, CPU), 10):
+            asked.append(element)
+            yield element
+
+    outputs = stream(nn.LSTMCell(1, 2), elements())  # type: ignore[arg-type]
+    for read in range(1, 4):
+        next(outputs)
+        assert len(asked) == read
+
+
+def test_a_tensor_that_is_kept_is_seen_and_a_view_of_it_counts_once() -> None:
+    before = live_tensor_bytes()
+    kept = torch.zeros(1000, dtype=torch.float64)
+    views = [kept[1:], kept.view(10, 100)]
+    assert live_tensor_bytes() == before + 8000
+    del kept, views
+    assert live_tensor_bytes() == before
