@@ -1,0 +1,339 @@
+"""week07, day 6: a prediction at every position, its loss, the noisy cycle, and generation by temperature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from claims.deciders import beats, close, every, same, share, that
+from claims.evidence import EvidenceOf
+from claims.marks import claim, refuted
+from claims.record import Decide, Measure
+from lessons.next_element import (
+    NOISE,
+    PERIOD,
+    NextElementModel,
+    clean_cycle,
+    follows_cycle,
+    next_element_loss,
+    noise_places,
+    noisy_cycle,
+    shifted,
+    temperature_probabilities,
+)
+from lessons.recipes import CYCLE, GENERATION
+
+DIGITS = NextElementModel(vocabulary=10)
+DATA_SEEDS = range(50)
+
+
+@claim("week07.day6.one-output-per-position")
+def test_one_output_per_position(measure: Measure, decide: Decide, device: torch.device) -> None:
+    torch.manual_seed(0)
+    model = DIGITS.build().to(device)
+    tokens = torch.randint(0, 10, (4, 12)).to(device)
+    measure.each("input shape", tokens.shape)
+    measure.each("output shape", model(tokens).shape)
+
+    def shapes() -> Iterator[tuple[tuple[int, ...], bool]]:
+        for batch, length in torch.randint(1, 30, (20, 2)).tolist():
+            yield (
+                (batch, length),
+                model(torch.zeros(batch, length, dtype=torch.int64, device=device)).shape
+                == (
+                    batch,
+                    length,
+                    DIGITS.vocabulary,
+                ),
+            )
+
+    decide(every(shapes(), what="Logits for each class at each position of each sequence, whatever the sizes"))
+
+
+@claim("week07.day6.shifted-loss")
+def test_shifted_loss(measure: Measure, decide: Decide, device: torch.device) -> None:
+    def untrained_loss(seed: int) -> tuple[int, float]:
+        torch.manual_seed(seed)
+        model = DIGITS.build().to(device)
+        inputs, targets = shifted(torch.randint(0, 10, (4, 12)).to(device))
+        return targets.numel(), next_element_loss(model(inputs), targets).item()
+
+    positions, loss = untrained_loss(seed=0)
+    measure("positions", positions)
+    measure("loss", loss)
+    others = [untrained_loss(seed)[1] for seed in DATA_SEEDS]
+    uniform = math.log(DIGITS.vocabulary)
+    decide(
+        every(
+            (abs(other - uniform) < 0.15 for other in others),
+            what=f"An untrained loss within 0.15 of ln 10 = {uniform:.4f}, that of guessing evenly",
+        )
+    )
+
+
+def unflattened(batch: int, length: int, classes: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Logits of shape (batch, length, classes) and targets of shape (batch, length), drawn at random."""
+    logits, targets = torch.randn(batch, length, classes), torch.randint(0, classes, (batch, length))
+    return logits.to(device), targets.to(device)
+
+
+def refused(logits: Tensor, targets: Tensor) -> bool:
+    """Whether the loss raises an error."""
+    try:
+        functional.cross_entropy(logits, targets)
+    except (RuntimeError, ValueError):
+        return True
+    return False
+
+
+UNLIKE_SIZES = [(4, 11, 10), (2, 3, 7), (7, 5, 3), (1, 2, 9), (8, 20, 6)]
+"""Batch, length, classes, all apart."""
+
+LENGTH_IS_CLASSES = [(4, 10, 10), (2, 3, 3), (7, 5, 5), (1, 9, 9), (6, 6, 6)]
+
+
+@claim("week07.day6.loss-needs-flattening")
+@refuted
+def test_loss_needs_flattening(decide: Decide, device: torch.device) -> None:
+    batches = [unflattened(*sizes, device) for sizes in UNLIKE_SIZES]
+    decide(
+        every(
+            (refused(logits.transpose(1, 2), targets) for logits, targets in batches),
+            what="The loss refuses (batch, classes, length), so that nothing but flattening is left",
+        )
+    )
+
+
+@claim("week07.day6.loss-needs-flattening.corrected")
+def test_loss_needs_flattening__corrected(measure: Measure, decide: Decide, device: torch.device) -> None:
+    batches = [unflattened(*sizes, device) for sizes in UNLIKE_SIZES]
+    decide(
+        close(
+            [functional.cross_entropy(logits.transpose(1, 2), targets).item() for logits, targets in batches],
+            [next_element_loss(logits, targets).item() for logits, targets in batches],
+            rtol=1e-5,
+            what="The loss of (batch, classes, length) against the flattened one",
+        ),
+        every(
+            ((tuple(logits.shape), refused(logits, targets)) for logits, targets in batches),
+            what="(batch, length, classes) is refused where length and classes differ",
+        ),
+    )
+    square = [unflattened(*sizes, device) for sizes in LENGTH_IS_CLASSES]
+    wrong = [functional.cross_entropy(logits, targets).item() for logits, targets in square]
+    right = [next_element_loss(logits, targets).item() for logits, targets in square]
+    measure.also("wrong loss", wrong[0])
+    measure.also("right loss", right[0])
+    decide(
+        every(
+            ((sizes, abs(w - r) > 1e-3) for sizes, w, r in zip(LENGTH_IS_CLASSES, wrong, right, strict=True)),
+            what="Where length equals classes, it is taken without complaint and the loss is another",
+        )
+    )
+
+
+@claim("week07.day6.every-position-trains")
+def test_every_position_trains(measure: Measure, decide: Decide, device: torch.device) -> None:
+    inputs, targets = shifted(torch.randint(0, 10, (32, 128)).to(device))
+    # Roughly four thousand: what rounds to it at its one digit.
+    measure("predictions from 32 sequences of 128", targets.numel(), within=(3500, 4500))
+    logits = DIGITS.build().to(device)(inputs).detach().requires_grad_()
+    next_element_loss(logits, targets).backward()  # type: ignore[no-untyped-call]
+    assert logits.grad is not None
+    reached = logits.grad.abs().sum(dim=-1) > 0
+    decide(
+        same(targets.numel(), 32 * 127, what="Predictions from 32 sequences of 128 tokens, 127 from each"),
+        every(reached.flatten().tolist(), what="The loss has a gradient at each prediction"),
+    )
+
+
+@claim("week07.day6.learns-the-cycle")
+def test_learns_the_cycle(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    cycle = evidence(CYCLE)
+    for epoch in (20, 40, 60):
+        measure(f"loss at epoch {epoch}", cycle["losses"].at(epoch - 1), bounds=(0, math.inf))
+        measure(f"accuracy at epoch {epoch}", cycle["accuracies"].at(epoch - 1), bounds=(0, 1))
+    for name, label in (("losses", "loss (nats)"), ("accuracies", "accuracy")):
+        values = cycle[name].values
+        measure.curve(
+            f"Learning the cycle: {label}",
+            range(1, CYCLE.training.epochs + 1),
+            np.median(values, axis=0),
+            series="median of the seeds, and their range",
+            low=values.min(axis=0),
+            high=values.max(axis=0),
+            x_label="epoch",
+            y_label=label,
+        )
+    successor = np.array([follows_cycle(noisy_cycle(seed)).double().mean().item() for seed in cycle["losses"].seeds])
+    decide(
+        beats(
+            cycle["accuracies"].at(59),
+            successor,
+            by=0.02,
+            names=("The trained model", "the rule that reads the last token alone"),
+        )
+    )
+
+
+def right_targets(seed: int) -> NDArray[np.bool_]:
+    """Which targets of the data stand where the clean cycle has them: what the best predictor gets right."""
+    right: NDArray[np.bool_] = (shifted(noisy_cycle(seed))[1] == shifted(clean_cycle())[1]).numpy()
+    return right
+
+
+@claim("week07.day6.accuracy-ceiling")
+@refuted
+def test_accuracy_ceiling(measure: Measure, decide: Decide) -> None:
+    random_share = noise_places(torch.Generator().manual_seed(0)).double().mean().item()
+    # A tenth of 2,000 independent places, give or take two standard deviations.
+    measure("share of random tokens", random_share, within=(random_share - 0.0134, random_share + 0.0134))
+    ceiling = right_targets(seed=0).mean()
+    measure("ceiling", ceiling, within=(ceiling - 0.005, ceiling + 0.005))
+    right = np.array([right_targets(seed) for seed in DATA_SEEDS])
+    decide(
+        share(
+            int(right.sum()),
+            right.size,
+            equals=0.90,
+            margin=0.005,
+            seeds=len(DATA_SEEDS),
+            what=f"The share of targets that follow the cycle, over {len(DATA_SEEDS)} data seeds,",
+        )
+    )
+
+
+@claim("week07.day6.accuracy-ceiling")
+@refuted
+def test_accuracy_ceiling__training_exceeds_it(decide: Decide, evidence: EvidenceOf) -> None:
+    final = evidence(CYCLE)["accuracies"].at(-1)
+    decide(beats(0.90 * np.ones(len(final)), final, names=("The ceiling of 0.90", "the accuracy at epoch 60")))
+
+
+@claim("week07.day6.accuracy-ceiling.corrected")
+def test_accuracy_ceiling__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    expected = 1 - NOISE + NOISE / PERIOD
+    right = np.array([right_targets(seed) for seed in DATA_SEEDS])
+    measure.also("ceiling in expectation", expected)
+    measure.also("targets that follow the cycle", right[0].mean())
+    decide(
+        that(
+            f"{right[0].mean():.4f}" == "0.9163", f"{right[0].mean():.4f} of the page's own targets follow the cycle."
+        ),
+        share(
+            int(right.sum()),
+            right.size,
+            equals=expected,
+            margin=0.005,
+            seeds=len(DATA_SEEDS),
+            what=f"The share of targets that follow the cycle, over {len(DATA_SEEDS)} data seeds,",
+        ),
+    )
+    final = evidence(CYCLE)["accuracies"].at(-1)
+    own = np.array([right_targets(seed).mean() for seed in final.seeds])
+    decide(beats(own, final, names=("The share of targets that follow the cycle", "the accuracy at epoch 60")))
+
+
+@claim("week07.day6.temperature")
+def test_temperature(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    generation = evidence(GENERATION)
+    logits = generation["logits"]
+    right = {}
+    for temperature in GENERATION.temperatures:
+        measure(f"generated at temperature {temperature}", generation[f"generated at temperature {temperature}"])
+        right[temperature] = generation[f"right steps at temperature {temperature}"]
+        measure.also(f"right steps at temperature {temperature}", right[temperature], bounds=(0, 1))
+
+        def probabilities(row: list[float], temperature: float = temperature) -> Tensor:
+            return temperature_probabilities(torch.tensor(row, dtype=torch.float64), temperature)
+
+        entropies = logits.reduced(lambda row, p=probabilities: torch.special.entr(p(row)).sum().item())
+        measure.also(f"entropy at temperature {temperature}", entropies, unit="nats", bounds=(0, math.log(6)))
+        measure.curve(
+            "What follows 1 2 3 4 5, by temperature",
+            [str(token) for token in range(6)],
+            probabilities(logits.page),
+            series=f"temperature {temperature}",
+            mark="bar",
+            x_label="next token",
+            y_label="probability",
+        )
+    cold, warm, hot = (right[temperature] for temperature in GENERATION.temperatures)
+    names = [f"The share of right steps at {temperature}" for temperature in GENERATION.temperatures]
+    decide(
+        beats(cold, 0.99, names=(names[0], "0.99")),
+        beats(cold, warm, names=(names[0], "that at 1.0")),
+        beats(warm, hot, by=0.2, names=(names[1], "that at 2.0")),
+    )
+
+
+@claim("week07.day6.temperature-limits")
+def test_temperature_limits(decide: Decide, device: torch.device) -> None:
+    logits = 3 * torch.randn(100, 6).to(device)
+    likeliest = functional.one_hot(logits.argmax(dim=-1), 6)
+    falling = (100.0, 10.0, 2.0, 1.0, 0.5, 0.1)
+    spread = [torch.special.entr(temperature_probabilities(logits, t)).sum(dim=-1) for t in falling]
+    sharper = zip(falling[1:], spread[1:], spread, strict=False)
+    decide(
+        close(
+            temperature_probabilities(logits, 1e-6).cpu(), likeliest.cpu(), rtol=0, atol=1e-6, what="Argmax at T → 0"
+        ),
+        close(
+            temperature_probabilities(logits, 1e6).cpu(),
+            torch.full((100, 6), 1 / 6),
+            rtol=0,
+            atol=1e-5,
+            what="Even probabilities at T → ∞",
+        ),
+        every(
+            ((temperature, bool((colder < hotter).all())) for temperature, colder, hotter in sharper),
+            what=f"Less entropy at each step down from T = {falling[0]:g} to {falling[-1]:g}",
+        ),
+        every(
+            ((temperature, _is_named_in_error(logits, temperature)) for temperature in (0.0, -1.0, math.nan)),
+            what="A temperature that is not positive gets an error that names it",
+        ),
+    )
+
+
+def _is_named_in_error(logits: Tensor, temperature: float) -> bool:
+    try:
+        temperature_probabilities(logits, temperature)
+    except ValueError as error:
+        return "temperature" in str(error) and repr(temperature) in str(error)
+    return False
+
+
+@claim("week07.day6.carried-state")
+@torch.no_grad()
+def test_carried_state(decide: Decide, device: torch.device) -> None:
+    whole, carried, forgetful = [], [], []
+    for embedding, hidden, length in ((16, 32, 12), (3, 5, 1), (8, 8, 20), (1, 2, 5)):
+        model = NextElementModel(10, embedding, hidden).build().to(device)
+        tokens = torch.randint(0, 10, (3, length)).to(device)
+        state = None
+        for token in torch.split(tokens, 1, dim=1):
+            logits, state = model.step(token, state)
+            carried.append(logits[:, 0])
+            forgetful.append(model.step(token, None)[0][:, 0])
+        whole.extend(model(tokens).unbind(dim=1))
+    expected = torch.stack(whole).cpu()
+    decide(
+        close(
+            torch.stack(carried).cpu(),
+            expected,
+            rtol=1e-4,
+            atol=1e-5,
+            what="Logits token by token with the carried state, against the whole pass",
+        ),
+        that(
+            bool((torch.stack(forgetful).cpu() - expected).abs().max() > 1e-2),
+            "Without the carried state the logits are others.",
+        ),
+    )
