@@ -26,6 +26,9 @@ FAVOURED: dict[str, dict[str, float]] = {
 }
 """Weights of the characters that a language favours; every other character weighs 1."""
 
+PAGE_SEED = 9
+"""Of the page's strings, and of its model as well."""
+
 ROWS = 1500
 TRAINING_ROWS = 1200
 
@@ -41,7 +44,7 @@ def language_strings(seed: int) -> tuple[list[str], NDArray[np.int64]]:
     """Draw the strings and their labels in the page's own order.
 
     Args:
-        seed: of the one NumPy generator; the page's is 9.
+        seed: of the one NumPy generator; the page's is `PAGE_SEED`.
 
     Returns:
         1,500 strings of 20..59 characters, and labels, int64 of shape (1500,), indices into `LANGUAGES`.

@@ -14,7 +14,7 @@ import torch
 
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
 from lessons.counts import COUNTS_BASELINE
-from lessons.detector import PADDING, LanguageStrings
+from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
 from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
 from lessons.splits import Split
@@ -142,14 +142,15 @@ COMPARISON = {
 }
 """week07 day 7: five models, one table."""
 
-_DETECTOR_MODEL = SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
+READ_AFTER_PADDING = SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
+READ_AT_LAST_CHARACTER = replace(READ_AFTER_PADDING, pooling="true last", padding=PADDING)
 
 DETECTOR = Classification(
-    LanguageStrings(), _DETECTOR_MODEL, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=9
+    LanguageStrings(), READ_AFTER_PADDING, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=PAGE_SEED
 )
 """detector: read at the last position of the padded sequence, as the page has it."""
 
-DETECTOR_TRUE_LAST = replace(DETECTOR, model=replace(_DETECTOR_MODEL, pooling="true last", padding=PADDING))
+DETECTOR_TRUE_LAST = replace(DETECTOR, model=READ_AT_LAST_CHARACTER)
 """detector: read at each string's own last character."""
 
 PAGE_RUNS: dict[str, Recipe] = {
