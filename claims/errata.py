@@ -67,9 +67,10 @@ def errata(
         if claim.is_corrected:
             continue
         own = by_claim.get(claim.id, []) + by_claim.get(claim.id + CORRECTED, [])
-        if claim.truth and (claim.expect != "refuted" or verdicts.get(claim.id) == "refuted"):
+        verdict = verdicts.get(claim.id)
+        if claim.truth and (verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")):
             rows.append(_claim_erratum(claim, own, sentences))
-        elif verdicts.get(claim.id) == "refuted":
+        elif verdict == "refuted":
             rows.append(
                 {
                     "claim": claim.id,

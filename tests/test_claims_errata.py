@@ -75,6 +75,12 @@ def test_a_refuted_claim_has_what_is_true_and_the_sentence_to_print() -> None:
     assert rows[0]["suggestion"] == "It is 0.88 at least."
 
 
+@pytest.mark.parametrize(("verdict", "rows"), [("holds", 1), ("not run", 0), ("inconclusive", 0), ("error", 0)])
+def test_a_misleading_claim_has_an_erratum_where_it_was_decided(verdict: str, rows: int) -> None:
+    one = registry("holds", "It is so by a hair.", "It is so, but barely.")
+    assert len(errata(one, {"week07.day1.x": verdict}, [], {})) == rows
+
+
 def test_a_refuted_claim_that_holds_in_this_run_has_no_erratum() -> None:
     one = registry("refuted", "It is otherwise.", "It is not.")
     assert errata(one, {"week07.day1.x": "holds"}, [], {}) == []
