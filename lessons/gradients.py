@@ -135,3 +135,36 @@ class RecurrenceProbe:
         last = visited[-1] @ (direction / direction.norm())
         gradients = torch.autograd.grad(last.sum(), visited)
         return {"norms": [gradient.norm().item() for gradient in reversed(gradients)]}
+
+
+def jacobian_by_autograd(
+    inputs: Tensor, input_weights: Tensor, state_weights: Tensor, bias: Tensor, initial: Tensor
+) -> Tensor:
+    """Differentiate the final state of a tanh recurrence in its initial one, end to end.
+
+    Args:
+        inputs: float of shape (1, length, features).
+        input_weights: shape (features, hidden).
+        state_weights: shape (hidden, hidden).
+        bias: shape (hidden,).
+        initial: shape (1, hidden).
+
+    Returns:
+        shape (hidden, hidden); row i, column j is ∂h_length[j] / ∂h_0[i].
+    """
+
+    def final(state: Tensor) -> Tensor:
+        return states(inputs, input_weights, state_weights, bias, initial=state)[-1][0]
+
+    jacobian: Tensor = torch.autograd.functional.jacobian(final, initial)  # type: ignore[no-untyped-call]
+    return jacobian[:, 0].T
+
+
+def jacobian_by_product(
+    inputs: Tensor, input_weights: Tensor, state_weights: Tensor, bias: Tensor, initial: Tensor
+) -> Tensor:
+    """Multiply the derivatives of the single steps, W_h·diag(1 − h_t²); arguments and result as above."""
+    product = torch.eye(len(state_weights), dtype=state_weights.dtype, device=state_weights.device)
+    for state in states(inputs, input_weights, state_weights, bias, initial=initial)[1:]:
+        product = product @ (state_weights * (1 - state.square()))
+    return product
