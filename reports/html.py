@@ -115,12 +115,13 @@ def _when(text: str) -> str:
 
 def _facts(info: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = {key: str(value) for key, value in info["environment"].items() if value not in (None, "")}
-    device = " ".join(dict.fromkeys(found[key] for key in ("device", "device name") if key in found))
+    machine = found.get("processor") or found.get("platform", "")
+    device = " ".join(name for name in (found.get("device"), found.get("device name")) if name and name != machine)
     work = ", ".join(f"{name} {found[name]}" for name in ("workers", "threads") if name in found)
     versions = " · ".join(f"{name} {found[name]}" for name in ("python", "torch", "numpy") if name in found)
     commit = str(info["commit"] or "")[:10] + (" with uncommitted changes" if info["dirty"] else "")
     facts = [
-        ("Machine", found.get("processor") or found.get("platform", "")),
+        ("Machine", machine),
         ("Device", device + (f" ({work})" if work else "")),
         ("Versions", versions),
         ("Numerics", found.get("numerics", "")),

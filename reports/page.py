@@ -191,7 +191,7 @@ def arrange(run: Run) -> Page:
                 expected=line["expected"],
                 changed=line["changed"],
                 seconds=line["seconds"],
-                evidence="" if any(line["evidence"] in each["sentence"] for each in said) else line["evidence"],
+                evidence=_unsaid(line["evidence"], said),
                 decisions=said,
                 figures=_figures(name, own, samples.get(name, ())),
                 omitted=totals[name] - len(own),
@@ -246,13 +246,21 @@ def _tally(column: pd.Series, names: Sequence[str]) -> dict[str, int]:
 
 
 def _part(line: Row, info: Mapping[str, Any]) -> str:
-    """Find the lesson's part that a claim's `where` names: "Day 3, pooling" stands in "Day 3 — …"."""
+    """Find the lesson's part that a claim's `where` names, if any: "Day 3, pooling" stands in "Day 3 — …"."""
     lesson = info["lessons"].get(line["lesson"], {})
     name = str(line["where"]).partition(",")[0].strip()
     for part in lesson.get("parts", ()):
         if name and re.match(rf"{re.escape(name)}\b", str(part)):
             return str(part)
-    return name
+    return ""
+
+
+def _unsaid(evidence: str, decisions: Sequence[Row]) -> str:
+    """Return the evidence, unless the decisions say all of it already."""
+    rest = evidence
+    for decision in decisions:
+        rest = rest.replace(decision["sentence"], "")
+    return evidence if rest.strip() else ""
 
 
 def _lessons(claims: Sequence[Claim], by_name: Mapping[str, Claim], info: Mapping[str, Any]) -> list[Lesson]:
@@ -360,9 +368,9 @@ def bullet(decision: Row) -> str:
         said.append(f"interval {interval(decision['low'], decision['high'])}")
     if decision["p"] is not None:
         said.append(f"p = {decision['p']:.2g}".replace("nan", "NaN"))
-    if decision["level"] is not None:
+    if decision["level"]:
         said.append(f"level {decision['level']:.4g}")
-    if decision["seeds"] is not None:
+    if decision["seeds"]:
         said.append(f"{decision['seeds']} seeds")
     if decision["needed"] is not None:
         said.append(f"{decision['needed']} needed")

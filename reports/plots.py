@@ -19,6 +19,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from reports.numbers import parse, show
 
+LEGEND_WIDTH, LEGEND_SAMPLE = 56, 8
+"""Letters that a legend has room for in a row, and letters that a sample of a line takes."""
 LARGEST = 1e300
 """Beyond this, matplotlib's own arithmetic overflows."""
 LONGEST_LABEL = 60
@@ -125,8 +127,12 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
                 axis.set_minor_locator(NullLocator())  # each minor tick costs as much as a line
         axes.set_xlabel(_label(first["x_label"]))
         axes.set_ylabel(_label(first["y_label"]))
-        if len(lines) + len(bars) > 1:
-            figure.legend(loc="upper left", bbox_to_anchor=(FRAME[0] - 0.02, 1), ncols=3)
+        named = [_label(name) for name in (*lines, *bars)]
+        if len(named) > 1:
+            columns = max(1, LEGEND_WIDTH // (max(map(len, named)) + LEGEND_SAMPLE))
+            rows_above = -(-len(named) // columns) - 1
+            axes.set_position((*FRAME[:3], max(FRAME[3] - 0.075 * rows_above, 0.2)))
+            figure.legend(loc="upper left", bbox_to_anchor=(FRAME[0] - 0.02, 1), ncols=columns)
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     description = "; ".join(_describe(mark, name, rows) for (mark, name), rows in series.items()) + "."

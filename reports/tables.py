@@ -2,6 +2,9 @@
 
 A run is a directory of CSV files and a `run.json`. Everything goes through one strict parser, whether it
 comes from a file or from Python rows, so a run that was just measured and the same run read back are equal.
+
+Values are written as they are, also where a spreadsheet would take one for a formula (`=1+1`): a quote put before it
+would be another value. Open the files as text.
 """
 
 import csv

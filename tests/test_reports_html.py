@@ -108,7 +108,7 @@ def test_an_empty_run_says_so(pages):
 
 def test_the_same_tables_give_the_same_bytes(tmp_path):
     names = ("index.html", "summary.md", "errata.md")
-    write_run(reports_fixtures.realistic(), tmp_path)
+    write_run(reports_fixtures.realistic(per_day=4), tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in names}
     for name in names:
         (tmp_path / name).unlink()
@@ -117,7 +117,7 @@ def test_the_same_tables_give_the_same_bytes(tmp_path):
 
 
 def test_every_number_on_the_page_is_the_one_in_the_table(tmp_path):
-    run = reports_fixtures.realistic()
+    run = reports_fixtures.realistic(per_day=4)
     write_run(run, tmp_path)
     document = LexborHTMLParser((tmp_path / "index.html").read_text(encoding="utf-8"))
     lines = (tmp_path / "measurements.csv").read_text(encoding="utf-8").splitlines()
@@ -138,17 +138,16 @@ def test_every_number_on_the_page_is_the_one_in_the_table(tmp_path):
                 assert data[0].attributes["value"] == str(value)
                 assert is_rounded(data[0].text(), str(value))
                 walked += 1
-    assert walked > 700
+    assert walked > 200
 
 
-def test_every_number_beside_a_claim_is_the_one_in_the_table():
+def test_every_number_beside_a_claim_is_the_one_in_the_table(full):
     run = reports_fixtures.realistic()
-    document = LexborHTMLParser(html(run))
     printed = {(row["claim"], row["figure"]): row for row in run.measurements.to_dict("records")}
     samples = {(row["claim"], row["figure"], row["seed"]): row["value"] for row in run.samples.to_dict("records")}
     seen = dots = 0
     for (claim, figure), row in printed.items():
-        (line,) = elements(document, f'[id="figure-{slug(claim)}:{slug(figure)}"]')
+        (line,) = elements(full, f'[id="figure-{slug(claim)}:{slug(figure)}"]')
         for name in ("printed", "measured"):
             for data in elements(line, f"td[data-label={name}] data"):
                 assert data.attributes["value"] == row[name]
@@ -218,9 +217,8 @@ def test_source_links_need_a_web_address_and_a_commit():
         assert "javascript:" not in text
 
 
-def test_corrections_stand_with_what_they_correct():
-    document = LexborHTMLParser(html(reports_fixtures.realistic()))
-    corrected = elements(document, "article article")
+def test_corrections_stand_with_what_they_correct(full):
+    corrected = elements(full, "article article")
     assert corrected
     for article in corrected:
         assert article.attributes["id"].endswith(".corrected")
