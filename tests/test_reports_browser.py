@@ -235,3 +235,23 @@ def test_paper_gets_the_folded_figures_and_no_controls(visit):
     page.emulate_media(media="print")
     assert page.locator("form:visible, nav:visible, button.copy:visible").count() == 0
     assert page.locator("details.fold table").first.is_visible()
+
+
+def test_the_browser_runs_no_script_but_the_page_s_own(browser, reports):
+    page = browser.new_page()
+    page.goto((reports["small"] / "index.html").as_uri())
+    assert page.locator("form.filters").is_visible()
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.intruder = true";
+            document.body.append(script);
+            document.body.setAttribute("onclick", "window.intruder = true");
+            document.body.click();
+            const image = document.createElement("img");
+            image.src = "https://example.org/a.png";
+            document.body.append(image);
+        }"""
+    )
+    assert page.evaluate("window.intruder") is None
+    page.close()
