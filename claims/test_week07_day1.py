@@ -329,7 +329,7 @@ def test_batch_first_off_by_default(decide: Decide, device: torch.device) -> Non
     decide(every(cases(), what="A recurrent layer takes (sequence, batch, features) unless asked otherwise"))
 
 
-SIZES = range(1, 9)
+SIZES = (1, 2, 3, 5, 8)
 """Batch sizes and lengths in the wrong layout."""
 
 
