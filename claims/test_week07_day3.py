@@ -1,0 +1,199 @@
+"""week07, day 3: the embedding, how outputs become one vector, and the three cells."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from claims.deciders import beats, better_than_shuffled, close, every, grows, same
+from claims.evidence import EvidenceOf
+from claims.marks import claim
+from claims.record import Decide, Measure
+from lessons.classifiers import parameter_count
+from lessons.cost import counted_operations
+from lessons.embedding import PAGE_TOKENS, look_up, multiply, one_hot
+from lessons.marker_task import MARKER_POOLINGS
+from lessons.recipes import CELLS, POOLINGS
+from lessons.word_classes import WORD_CLASSES
+
+SIZES = ((2, 1), (10, 8), (27, 3), (500, 32))
+"""Vocabulary and features of the random tables."""
+
+SHAPES = ((1,), (2, 4), (3, 1, 7))
+"""Shapes of the random tokens."""
+
+
+@claim("week07.day3.embedding-is-lookup")
+def test_embedding_is_lookup(measure: Measure, decide: Decide) -> None:
+    tokens = torch.tensor(PAGE_TOKENS)
+    torch.manual_seed(0)
+    embedding = nn.Embedding(10, 8)
+    vectors, table = embedding(tokens).detach(), embedding.weight.detach()
+    measure.each("input shape", tokens.shape)
+    measure.each("output shape", vectors.shape)
+    measure.each("weight shape", table.shape)
+    measure.each("table row 5", table[5, :4])
+    measure.each("embedding of token 5", vectors[0, 1, :4])
+    decide(same(vectors.numpy(), table[tokens].numpy(), what="the layer's output, against the indexed table"))
+
+
+@claim("week07.day3.embedding-is-lookup")
+def test_embedding_is_lookup__any_table(decide: Decide, device: torch.device) -> None:
+    generator = torch.Generator().manual_seed(0)
+
+    def is_lookup(vocabulary: int, features: int, shape: tuple[int, ...]) -> bool:
+        embedding = nn.Embedding(vocabulary, features).to(device)
+        tokens = torch.randint(vocabulary, shape, generator=generator).to(device)
+        return torch.equal(embedding(tokens), embedding.weight[tokens])
+
+    decide(
+        every(
+            (((size, shape), is_lookup(*size, shape)) for size in SIZES for shape in SHAPES),
+            what="the layer's output equals the indexed table to the bit",
+        )
+    )
+
+
+@claim("week07.day3.embedding-equals-one-hot-matmul")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_embedding_equals_one_hot_matmul(decide: Decide, device: torch.device, dtype: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    same_vectors, same_gradients = [], []
+    # A product adds zeros to one number, and integers add up exactly: neither leaves room for rounding, in any order.
+    for vocabulary, features in SIZES:
+        table = torch.randn(vocabulary, features, generator=generator, dtype=getattr(torch, dtype)).to(device)
+        table.requires_grad_()
+        for shape in SHAPES:
+            tokens = torch.randint(vocabulary, shape, generator=generator).to(device)
+            arriving = torch.randint(-9, 10, (*shape, features), generator=generator).to(table)
+            looked_up, multiplied = look_up(tokens, table), multiply(tokens, table)
+            (gradient,) = torch.autograd.grad(looked_up, table, arriving)
+            (gradient_of_product,) = torch.autograd.grad(multiplied, table, arriving)
+            case = (vocabulary, features, shape)
+            same_vectors.append((case, torch.equal(looked_up, multiplied)))
+            same_gradients.append((case, torch.equal(gradient, gradient_of_product)))
+    of_both = f"of looking up and of multiplying are equal to the bit in {dtype}"
+    decide(
+        every(same_vectors, what=f"the vectors {of_both}"),
+        every(same_gradients, what=f"the table's gradients {of_both}"),
+    )
+
+
+@claim("week07.day3.one-hot-pairs-equidistant")
+def test_one_hot_pairs_equidistant(measure: Measure, decide: Decide) -> None:
+    vocabulary, pairs = 50_000, 100
+    generator = torch.Generator().manual_seed(0)
+    first = torch.randint(vocabulary, (pairs,), generator=generator)
+    second = (first + torch.randint(1, vocabulary, (pairs,), generator=generator)) % vocabulary
+    a, b = one_hot(first, vocabulary), one_hot(second, vocabulary)
+    measure("vocabulary", a.shape[1])
+    distances, cosines = torch.linalg.vector_norm(a - b, dim=1), nn.functional.cosine_similarity(a, b)
+    measure.also("distance between any two words", distances[0])
+    measure.also("cosine of any two words", cosines[0])
+    # The whole 50,000 × 50,000 identity would take 10 GB; these pairs take 20 MB a side.
+    what = f"of {pairs} random pairs of {vocabulary} words"
+    decide(
+        close(distances.numpy(), [math.sqrt(2)] * pairs, rtol=1e-6, what=f"the distances {what}, against √2"),
+        same(cosines.numpy(), torch.zeros(pairs).numpy(), what=f"the cosines {what}, against 0"),
+    )
+
+
+@claim("week07.day3.one-hot-pairs-equidistant")
+def test_one_hot_pairs_equidistant__closed_form(decide: Decide) -> None:
+    # |a − b|² = |a|² + |b|² − 2·a·b is 1 + 1 − 0 = 2 for every pair, whatever the size of the vocabulary.
+    def is_identity(vocabulary: int) -> bool:
+        vectors = one_hot(torch.arange(vocabulary), vocabulary)
+        return torch.equal(vectors @ vectors.T, torch.eye(vocabulary))
+
+    decide(
+        every(
+            ((vocabulary, is_identity(vocabulary)) for vocabulary in range(1, 101)),
+            what="the products of all pairs are 0, and of each word with itself 1, in vocabularies of 1 to 100",
+        )
+    )
+
+
+@claim("week07.day3.embedding-saves-the-matmul")
+def test_embedding_saves_the_matmul(measure: Measure, decide: Decide) -> None:
+    features, vocabularies = 8, (10, 100, 1_000, 10_000)
+    token = torch.tensor([5])
+    tables = [torch.randn(vocabulary, features) for vocabulary in vocabularies]
+    looking_up = [counted_operations(lambda table=table: look_up(token, table)) for table in tables]  # type: ignore[misc]
+    multiplying = [counted_operations(lambda table=table: multiply(token, table)) for table in tables]  # type: ignore[misc]
+    picture = f"Operations for one token in {features} numbers"
+    for name, counted in (("one-hot times table", multiplying), ("looking up", looking_up)):
+        measure.curve(
+            picture,
+            vocabularies,
+            counted,
+            series=name,
+            x_label="vocabulary",
+            y_label="floating-point operations",
+            x_scale="log",
+        )
+    what = f"for a token in {features} numbers, by vocabulary"
+    decide(
+        same(tuple(looking_up), (0,) * len(tables), what=f"operations of looking up {what}"),
+        same(
+            tuple(multiplying),
+            tuple(2 * vocabulary * features for vocabulary in vocabularies),
+            what=f"operations of multiplying {what}, against 2·V·D",
+        ),
+        grows(vocabularies, multiplying, law="linear", what="the work of multiplying"),
+    )
+
+
+@claim("week07.day3.similar-use-similar-vectors")
+def test_similar_use_similar_vectors(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    words = evidence(WORD_CLASSES)
+    measure.also("cosine within a class", words["within classes"], bounds=(-1, 1))
+    measure.also("cosine between classes", words["between classes"], bounds=(-1, 1))
+    names = ("after training, the cosine within a class less that between classes", "that before training")
+    decide(
+        better_than_shuffled(
+            words["gap"],
+            words["shuffled gaps"],
+            what="the cosine of two words of one class less that of two classes, in the mean over seeds,",
+        ),
+        beats(words["gap"], words["gap before training"], names=names),
+    )
+
+
+@claim("week07.day3.pooling")
+def test_pooling(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    last, mean, maximum = (evidence(POOLINGS[name])["accuracy"] for name in ("last", "mean", "max"))
+    measure("last accuracy", last, bounds=(0, 1))
+    measure("mean accuracy", mean, bounds=(0, 1))
+    measure("max accuracy", maximum, bounds=(0, 1))
+    decide(
+        beats(last, maximum, names=("accuracy from the last output", "that from the maximum")),
+        beats(maximum, mean, names=("accuracy from the maximum", "that from the mean")),
+    )
+
+
+@claim("week07.day3.pool-when-evidence-anywhere")
+def test_pool_when_evidence_anywhere(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    maximum, last = (evidence(MARKER_POOLINGS[name])["accuracy"] for name in ("max", "last"))
+    measure.also("max accuracy on the marker task", maximum, bounds=(0, 1))
+    measure.also("last accuracy on the marker task", last, bounds=(0, 1))
+    names = ("where a marker may stand in the first half, accuracy from the maximum", "that from the last output")
+    decide(beats(maximum, last, names=names))
+
+
+@claim("week07.day3.three-cells")
+def test_three_cells(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    accuracies = {name: evidence(recipe)["accuracy"] for name, recipe in CELLS.items()}
+    for name, recipe in CELLS.items():
+        measure(f"{name} parameters", parameter_count(recipe.model.build()))
+        measure(f"{name} accuracy", accuracies[name], bounds=(0, 1))
+    decide(
+        *(
+            beats(
+                accuracies[gated], accuracies["rnn"], names=(f"accuracy of the {gated} cell", "that of the plain one")
+            )
+            for gated in ("gru", "lstm")
+        )
+    )
