@@ -1,0 +1,350 @@
+"""week07, day 4: depth and direction, and sequences of unequal length."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from claims.deciders import beats, close, equivalent, every, same
+from claims.evidence import EvidenceOf
+from claims.marks import claim, refuted
+from claims.record import Decide, Measure
+from lessons.classifiers import CELLS, RecurrentClassifier, parameter_count, pool
+from lessons.leak import CHANCE, LEAK, LEAKED, LENGTH, TOKENS
+from lessons.next_element import NextElementModel, next_element_loss, shifted
+from lessons.padding import PAGE_SEQUENCES, RecurrentLayer, masked_mean, pack, pad, run
+from lessons.recipes import BIDIRECTIONAL, COMPARISON, DEPTH_AND_DIRECTION
+from lessons.training import Training
+
+FEATURES, HIDDEN = 4, 5
+
+USEFUL = 0.02
+"""The smallest difference in accuracy that counts."""
+
+NEGLIGIBLE = 1e-5
+"""What the same sum in another order may differ by in float32: states and outputs lie between −1 and 1."""
+
+VISIBLE = 1e-3
+
+TWO_LAYERS_LONGER = replace(DEPTH_AND_DIRECTION["two layers"], training=Training(epochs=20))
+
+
+@claim("week07.day4.depth-and-direction")
+def test_depth_and_direction(measure: Measure, evidence: EvidenceOf) -> None:
+    for name, recipe in DEPTH_AND_DIRECTION.items():
+        measure(f"{name} parameters", parameter_count(recipe.model.build()))
+        measure(f"{name} accuracy", evidence(recipe)["accuracy"], bounds=(0, 1))
+
+
+@claim("week07.day4.two-layers-worse")
+def test_two_layers_worse(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    one, two = (evidence(DEPTH_AND_DIRECTION[name])["accuracy"] for name in ("one layer", "two layers"))
+    measure.also("one layer accuracy", one, bounds=(0, 1))
+    measure.also("two layers accuracy", two, bounds=(0, 1))
+    decide(beats(one, two, by=USEFUL, names=("after 10 epochs, accuracy of one layer", "that of two")))
+
+
+@claim("week07.day4.two-layers-worse")
+def test_two_layers_worse__at_this_budget_alone(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    one, longer = (evidence(recipe)["accuracy"] for recipe in (DEPTH_AND_DIRECTION["one layer"], TWO_LAYERS_LONGER))
+    measure.also("two layers accuracy after 20 epochs", longer, bounds=(0, 1))
+    decide(beats(longer, one, by=-USEFUL, names=("accuracy of two layers after 20 epochs", "that of one after 10")))
+
+
+@claim("week07.day4.bidirectional-helps")
+@refuted
+def test_bidirectional_helps(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    both, one = (evidence(DEPTH_AND_DIRECTION[name])["accuracy"] for name in ("bidirectional", "one layer"))
+    measure.also("bidirectional accuracy", both, bounds=(0, 1))
+    measure.also("one-way accuracy", one, bounds=(0, 1))
+    decide(beats(both, one, by=USEFUL, names=("after 10 epochs, accuracy of the two-way layer", "the one-way layer's")))
+
+
+@claim("week07.day4.bidirectional-helps")
+def test_bidirectional_helps__8_epochs_clipped(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    both, one = (evidence(COMPARISON[name])["accuracy"] for name in ("bidirectional LSTM", "LSTM"))
+    measure.also("bidirectional accuracy after 8 epochs, clipped", both, bounds=(0, 1))
+    measure.also("one-way accuracy after 8 epochs, clipped", one, bounds=(0, 1))
+    names = ("after 8 clipped epochs, accuracy of the two-way layer", "the one-way layer's")
+    decide(beats(both, one, by=USEFUL, names=names))
+
+
+@claim("week07.day4.bidirectional-helps.corrected")
+def test_bidirectional_helps__corrected(decide: Decide, evidence: EvidenceOf) -> None:
+    both, one = (evidence(DEPTH_AND_DIRECTION[name])["accuracy"] for name in ("bidirectional", "one layer"))
+    names = ("read at the last position, accuracy of the one-way layer", "the two-way layer's")
+    decide(beats(one, both, by=-USEFUL, names=names))
+    both, one = (evidence(LEAK[name])["accuracy"] for name in ("two-way", "one-way"))
+    names = ("asked at each position for the token after it, accuracy of the two-way layer", "the one-way layer's")
+    decide(beats(both, one, by=0.5, names=names))
+
+
+@claim("week07.day4.backward-half-sees-one-token")
+def test_backward_half_sees_one_token(decide: Decide, device: torch.device) -> None:
+    generator = torch.Generator().manual_seed(0)
+    backward_kept, forward_moved, final_moved, alone = [], [], [], []
+    for case in product(CELLS, range(2, 12)):
+        cell, length = case
+        layer = CELLS[cell](FEATURES, HIDDEN, bidirectional=True, batch_first=True).to(device)
+        inputs = torch.randn(3, length, FEATURES, generator=generator)
+        others = torch.randn(3, length, FEATURES, generator=generator)
+        others[:, -1] = inputs[:, -1]
+        outputs, state = run(layer, inputs.to(device))
+        other_outputs, other_state = run(layer, others.to(device))
+        last_only, _ = run(layer, inputs[:, -1:].to(device))
+        last, other_last = outputs[:, -1], other_outputs[:, -1]
+        backward_kept.append((case, torch.equal(last[:, HIDDEN:], other_last[:, HIDDEN:])))
+        forward_moved.append((case, _apart(last[:, :HIDDEN], other_last[:, :HIDDEN]) > VISIBLE))
+        final_moved.append((case, _apart(state[-1], other_state[-1]) > VISIBLE))
+        alone.append((case, _apart(last[:, HIDDEN:], last_only[:, -1, HIDDEN:]) <= NEGLIGIBLE))
+    decide(
+        every(
+            backward_kept,
+            what="as all tokens but the last change, the backward half of the last output stays the same to the bit",
+        ),
+        every(forward_moved, what="its forward half moves"),
+        every(final_moved, what="so does the final state of the backward direction, which has read all"),
+        every(alone, what="that backward half is what the last token alone gives"),
+    )
+
+
+@claim("week07.day4.backward-half-sees-one-token")
+def test_backward_half_sees_one_token__in_the_classifier(decide: Decide, device: torch.device) -> None:
+    model = RecurrentClassifier(BIDIRECTIONAL).to(device).eval()
+    tokens = torch.randint(1, 10, (200, 8), generator=torch.Generator().manual_seed(0))
+    handed_over: list[Tensor] = []
+    model.head.register_forward_hook(lambda module, arguments, logits: handed_over.append(arguments[0].cpu()))
+    with torch.no_grad():
+        model(tokens.to(device))
+    backward = handed_over[0][:, BIDIRECTIONAL.hidden :]
+
+    def spread(last_token: int) -> float:
+        rows = backward[tokens[:, -1] == last_token]
+        return (rows.amax(dim=0) - rows.amin(dim=0)).max().item()
+
+    decide(
+        every(
+            ((token, spread(token) <= NEGLIGIBLE) for token in range(1, 10)),
+            what="the page's classifier hands its head the same backward half for all of 200 sequences that end alike",
+        )
+    )
+
+
+@claim("week07.day4.bidirectional-leaks")
+def test_bidirectional_leaks(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    runs = {name: evidence(recipe) for name, recipe in LEAK.items()}
+    picture = "Right answers about independent random tokens"
+    for name, found in runs.items():
+        measure.also(f"{name} accuracy", found["accuracy"], bounds=(0, 1))
+        measure.curve(
+            picture,
+            range(1, LENGTH),
+            found["accuracy by position"].values.mean(axis=0),
+            series=name,
+            x_label="position",
+            y_label="accuracy",
+        )
+    measure.limit(picture, CHANCE, series="chance")
+    decide(
+        equivalent(
+            runs["one-way"]["accuracy"], CHANCE, margin=0.02, names=("accuracy of the one-way layer", "chance (1/10)")
+        ),
+        equivalent(
+            runs["two-way"]["accuracy"],
+            LEAKED,
+            margin=0.01,
+            names=("accuracy of the two-way layer", "10 answers seen and one guessed, (10 + 0.1)/11"),
+        ),
+    )
+
+
+@claim("week07.day4.bidirectional-leaks")
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_bidirectional_leaks__silently(decide: Decide, device: torch.device, bidirectional: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    tokens = torch.randint(TOKENS, (4, LENGTH), generator=generator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # whatever the library had to say would end the check
+        model = NextElementModel(vocabulary=TOKENS, bidirectional=bidirectional).build().to(device)
+        inputs, targets = shifted(tokens.to(device))
+        logits = model(inputs)
+        next_element_loss(logits, targets).backward()  # type: ignore[no-untyped-call]
+
+    def sees_what_follows(position: int) -> bool:
+        changed = inputs.clone()
+        changed[:, position + 1 :] = (changed[:, position + 1 :] + 1) % TOKENS
+        return not torch.equal(model(changed)[:, position], logits[:, position])
+
+    layer = "two-way" if bidirectional else "one-way"
+    decide(
+        every(
+            ((position, sees_what_follows(position) is bidirectional) for position in range(LENGTH - 2)),
+            what=f"the {layer} layer, built, run and trained without a warning, "
+            f"{'sees' if bidirectional else 'does not see'} the tokens that follow a position",
+        )
+    )
+
+
+@claim("week07.day4.padding")
+def test_padding(measure: Measure) -> None:
+    tokens, _ = pad(PAGE_SEQUENCES)
+    for row in range(len(PAGE_SEQUENCES)):
+        measure.each(f"padded row {row}", tokens[row])
+
+
+def _page_run(device: torch.device) -> tuple[nn.LSTM, Tensor, Tensor]:
+    """Return the page's layer, its embedded rectangle and the lengths of its sequences."""
+    tokens, lengths = pad(PAGE_SEQUENCES)
+    torch.manual_seed(0)
+    embedding = nn.Embedding(10, FEATURES)
+    layer = nn.LSTM(FEATURES, HIDDEN, batch_first=True)
+    return layer.to(device), embedding(tokens).detach().to(device), lengths.to(device)
+
+
+def _random_runs(
+    device: torch.device, *, directions: tuple[bool, ...] = (False, True)
+) -> Iterator[tuple[str, RecurrentLayer, Tensor, Tensor]]:
+    """Yield layers of each cell, depth and direction with a rectangle and its lengths, in no order and with ties."""
+    generator = torch.Generator().manual_seed(0)
+    for name, cell in CELLS.items():
+        for layers in (1, 2):
+            for bidirectional in directions:
+                layer = cell(FEATURES, HIDDEN, num_layers=layers, bidirectional=bidirectional, batch_first=True)
+                lengths = torch.randint(1, 10, (7,), generator=generator)
+                inputs = torch.randn(7, int(lengths.max()), FEATURES, generator=generator)
+                case = f"{name}, {layers} layers, {'two-way' if bidirectional else 'one-way'}"
+                yield case, layer.to(device), inputs.to(device), lengths.to(device)
+
+
+def _apart(a: Tensor, b: Tensor) -> float:
+    return (a - b).abs().max().item()
+
+
+@claim("week07.day4.packed-differs-from-padded")
+def test_packed_differs_from_padded(measure: Measure, device: torch.device) -> None:
+    layer, inputs, lengths = _page_run(device)
+    _, padded = run(layer, inputs)
+    _, packed = run(layer, inputs, lengths)
+    measure.each("padded final state", padded[-1, 1])
+    measure.each("packed final state", packed[-1, 1])
+
+
+@claim("week07.day4.packed-differs-from-padded")
+def test_packed_differs_from_padded__wherever_there_is_padding(decide: Decide, device: torch.device) -> None:
+    results = []
+    for case, layer, inputs, lengths in _random_runs(device):
+        _, padded = run(layer, inputs)
+        _, packed = run(layer, inputs, lengths)
+        for row, length in enumerate(lengths.tolist()):
+            apart = _apart(padded[:, row], packed[:, row])
+            full = length == inputs.shape[1]
+            results.append(((case, length), apart <= NEGLIGIBLE if full else apart > VISIBLE))
+    decide(every(results, what="the final states differ where a row is padded, and agree where it is not"))
+
+
+@claim("week07.day4.packed-is-the-truth")
+def test_packed_is_the_truth(measure: Measure, decide: Decide, device: torch.device) -> None:
+    packed_error, padded_error = 0.0, 0.0
+    results = []
+    for case, layer, inputs, lengths in _random_runs(device):
+        _, padded = run(layer, inputs)
+        outputs, packed = run(layer, inputs, lengths)
+        for row, length in enumerate(lengths.tolist()):
+            alone_outputs, alone = run(layer, inputs[row : row + 1, :length])
+            apart = max(_apart(packed[:, row], alone[:, 0]), _apart(outputs[row, :length], alone_outputs[0]))
+            results.append(((case, length), apart <= NEGLIGIBLE))
+            packed_error = max(packed_error, apart)
+            padded_error = max(padded_error, _apart(padded[:, row], alone[:, 0]))
+    measure.also("largest error of a packed state", packed_error)
+    measure.also("largest error of a padded state", padded_error)
+    what = "packed, outputs and final state are those of the sequence run alone, in the caller's order"
+    decide(every(results, what=what))
+
+
+@claim("week07.day4.gather-true-last")
+def test_gather_true_last(measure: Measure, decide: Decide, device: torch.device) -> None:
+    layer, inputs, lengths = _page_run(device)
+    outputs, _ = run(layer, inputs)
+    _, packed = run(layer, inputs, lengths)
+    gathered = pool(outputs, "true last", lengths)
+    for row, state in enumerate(gathered):
+        measure.each(f"gathered state, sequence {row}", state)
+    what = "the gathered states, against the packed ones"
+    decide(close(gathered.numpy(force=True), packed[-1].numpy(force=True), rtol=0, atol=NEGLIGIBLE, what=what))
+
+
+@claim("week07.day4.gather-true-last")
+def test_gather_true_last__one_way(decide: Decide, device: torch.device) -> None:
+    results = []
+    for case, layer, inputs, lengths in _random_runs(device, directions=(False,)):
+        outputs, _ = run(layer, inputs)
+        _, packed = run(layer, inputs, lengths)
+        results.append((case, _apart(pool(outputs, "true last", lengths), packed[-1]) <= NEGLIGIBLE))
+    decide(every(results, what="the outputs gathered at the true last positions are the packed final states"))
+
+
+@claim("week07.day4.gather-true-last")
+def test_gather_true_last__not_two_way(decide: Decide, device: torch.device) -> None:
+    results = []
+    for case, layer, inputs, lengths in _random_runs(device, directions=(True,)):
+        padded, _ = run(layer, inputs)
+        packed, _ = run(layer, inputs, lengths)
+        short = lengths < inputs.shape[1]
+        apart = (pool(padded, "true last", lengths) - pool(packed, "true last", lengths))[short, HIDDEN:]
+        results.append((case, bool((apart.abs().amax(dim=1) > VISIBLE).all())))
+    decide(every(results, what="the backward half of a two-way layer, gathered, differs from the packed one"))
+
+
+@claim("week07.day4.masked-mean")
+def test_masked_mean(measure: Measure, device: torch.device) -> None:
+    layer, inputs, lengths = _page_run(device)
+    outputs, _ = run(layer, inputs)
+    for row, mean in enumerate(masked_mean(outputs, lengths)):
+        measure.each(f"mean state, sequence {row}", mean)
+
+
+@claim("week07.day4.masked-mean")
+def test_masked_mean__of_the_unpadded_run(decide: Decide, device: torch.device) -> None:
+    results = []
+    for case, layer, inputs, lengths in _random_runs(device, directions=(False,)):
+        outputs, _ = run(layer, inputs)
+        means = masked_mean(outputs, lengths)
+        for row, length in enumerate(lengths.tolist()):
+            alone, _ = run(layer, inputs[row : row + 1, :length])
+            results.append(((case, length), _apart(means[row], alone[0].mean(dim=0)) <= NEGLIGIBLE))
+    decide(every(results, what="the masked mean is the mean of the sequence run alone"))
+
+
+@claim("week07.day4.packing-saves-work")
+def test_packing_saves_work(measure: Measure, decide: Decide, device: torch.device) -> None:
+    layer, inputs, lengths = _page_run(device)
+    packed = pack(inputs, lengths)
+    outputs, _ = layer(packed)
+    measure.also("steps, packed", len(outputs.data))
+    measure.also("steps, padded", inputs.shape[0] * inputs.shape[1])
+    decide(
+        same(len(outputs.data), 10, what="steps that the packed layer processes, of the rectangle's 15"),
+        same(tuple(packed.batch_sizes.tolist()), (3, 3, 2, 1, 1), what="sequences still running at each step"),
+    )
+
+
+@claim("week07.day4.packing-saves-work")
+def test_packing_saves_work__all_the_padding(decide: Decide, device: torch.device) -> None:
+    def steps(layer: RecurrentLayer, inputs: Tensor, lengths: Tensor) -> bool:
+        packed = pack(inputs, lengths)
+        outputs, _ = layer(packed)
+        running = [int((lengths > step).sum()) for step in range(inputs.shape[1])]
+        return packed.batch_sizes.tolist() == running and len(outputs.data) == int(lengths.sum())
+
+    decide(
+        every(
+            ((case, steps(layer, inputs, lengths)) for case, layer, inputs, lengths in _random_runs(device)),
+            what="at each step the packed layer runs the sequences that have not ended, and no step of padding",
+        )
+    )
