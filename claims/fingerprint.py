@@ -2,7 +2,8 @@
 
 It covers the classes of the recipe and of the configurations inside it, and from there every function, class and
 constant of the `lessons` package that their code names, and so on. Comments, docstrings and annotations do not count:
-they change no number. What a library does is covered by its version, which is part of the numerics.
+they change no number. What a library does is covered by its version: torch's and NumPy's are part of the numerics,
+another's is added where its code is named.
 """
 
 from __future__ import annotations
@@ -89,11 +90,20 @@ def _constant(value: Any, pending: list[Any]) -> str:
     if _is_ours(value):
         pending.append(value)
     if inspect.isclass(value) or inspect.isroutine(value):
-        return _name(value)
+        return _name(value) + _version_of(value)
     try:
         return json.dumps(content(value), sort_keys=True)
     except TypeError:
         return type(value).__qualname__  # such as a type alias, which runs no code
+
+
+def _version_of(value: Any) -> str:
+    """Return the version of a library that the numerics do not name already, such as scikit-learn's."""
+    package = (value.__module__ or "").split(".")[0]
+    if package in ("torch", "numpy", PACKAGE):
+        return ""
+    version = getattr(sys.modules.get(package), "__version__", None)
+    return f" {version}" if version else ""
 
 
 class _Essence(ast.NodeTransformer):

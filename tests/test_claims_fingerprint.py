@@ -123,6 +123,20 @@ def test_the_bag_does_not_depend_on_the_recurrent_models() -> None:
     assert bag != code_fingerprint(recipes.COMPARISON["LSTM"])
 
 
+def test_the_version_of_a_library_outside_the_numerics_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sklearn
+
+    code_fingerprint.cache_clear()
+    before = code_fingerprint(recipes.COUNTS_BASELINE)
+    lstm = code_fingerprint(recipes.CELLS["lstm"])
+    monkeypatch.setattr(sklearn, "__version__", "0.0")
+    code_fingerprint.cache_clear()
+    assert code_fingerprint(recipes.COUNTS_BASELINE) != before
+    assert code_fingerprint(recipes.CELLS["lstm"]) == lstm
+    monkeypatch.undo()
+    code_fingerprint.cache_clear()
+
+
 def test_what_has_no_plain_form_is_refused() -> None:
     with pytest.raises(TypeError, match="neither a number"):
         content(object())

@@ -51,10 +51,13 @@ def seeds(pytestconfig: pytest.Config) -> tuple[int, ...]:
 def session_device(pytestconfig: pytest.Config) -> torch.device:
     """Return the device of this session, with this worker's share of the cores set up."""
     import torch
+    from torch.backends import cudnn
 
     from claims.numerics import resolve_device
 
     torch.set_num_threads(worker_threads(pytestconfig))
+    # Recurrent layers on a GPU would otherwise round every product to 10 bits, which no tolerance here allows for.
+    cudnn.allow_tf32 = False
     return resolve_device(pytestconfig.getoption("device"))
 
 
