@@ -7,6 +7,7 @@ them), colours as classes that the style sheet fills in, text as text, ids that 
 import io
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,12 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from reports.numbers import parse, show
 
-LEGEND_WIDTH, LEGEND_SAMPLE = 56, 8
-"""Letters that a legend has room for in a row, and letters that a sample of a line takes."""
+ROW, LEGEND_SAMPLE = 56, 8
+"""Letters that there is room for in a row of the plot, and letters that a sample of a line in its legend takes."""
 LARGEST = 1e300
 """Beyond this, matplotlib's own arithmetic overflows."""
 LONGEST_LABEL = 60
-FRAME = (0.15, 0.17, 0.83, 0.7)
+FRAME = (0.15, 0.2, 0.83, 0.67)
 """Left, bottom, width and height of the axes; measuring the labels to find better ones takes as long as drawing."""
 COLOURS = {"#000001": "ink", "#000002": "grid"} | {f"#00001{n}": f"series-{n}" for n in range(1, 7)}
 INK, GRID, *SERIES = COLOURS
@@ -104,7 +105,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
             if mark == "bar":
                 number, width = bars.index(name), 0.8 / len(bars)
                 at = [x - 0.4 + width * (number + 0.5) for x in xs]
-                axes.bar(at, ys, width * 0.92, color=SERIES[number % len(SERIES)], label=label)
+                axes.bar(at, ys, width * 0.92, color=SERIES[number % len(SERIES)], alpha=0.7, label=label)
                 _whiskers(axes, at, rows)
             else:
                 number = lines.index(name)
@@ -117,7 +118,8 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
                     band = [[_drawable(row[end]) for row in rows] for end in ("low", "high")]
                     axes.fill_between(xs, band[0], band[1], color=colour, alpha=0.15, linewidth=0)
         if as_text:
-            axes.set_xticks(range(len(categories)), [_label(text, 14) for text in categories])
+            width = max(4, ROW // len(categories))
+            axes.set_xticks(range(len(categories)), [_wrapped(text, width) for text in categories])
             axes.grid(visible=False, axis="x")
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
@@ -129,7 +131,7 @@ def plot(title: str, points: Sequence[Mapping[str, Any]], slug: str) -> Plot:
         axes.set_ylabel(_label(first["y_label"]))
         named = [_label(name) for name in (*lines, *bars)]
         if len(named) > 1:
-            columns = max(1, LEGEND_WIDTH // (max(map(len, named)) + LEGEND_SAMPLE))
+            columns = max(1, ROW // (max(map(len, named)) + LEGEND_SAMPLE))
             rows_above = -(-len(named) // columns) - 1
             axes.set_position((*FRAME[:3], max(FRAME[3] - 0.075 * rows_above, 0.2)))
             figure.legend(loc="upper left", bbox_to_anchor=(FRAME[0] - 0.02, 1), ncols=columns)
@@ -169,6 +171,12 @@ def _whiskers(axes: Any, at: Sequence[float], rows: Sequence[Mapping[str, Any]])
 def _label(text: str, longest: int = LONGEST_LABEL) -> str:
     text = re.sub(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]+", " ", text)  # XML has no place for these
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Write a label in at most two lines of about `width` letters."""
+    lines = [_label(line, width + 4) for line in textwrap.wrap(_label(text), width, break_long_words=False)]
+    return "\n".join(lines[:2]) + ("…" if len(lines) > 2 else "")
 
 
 def _describe(mark: str, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
