@@ -6,6 +6,8 @@ from decimal import Decimal, InvalidOperation
 
 SIGNIFICANT = 6
 """Digits of a number that is compared with nothing."""
+NOISE = 1e-12
+"""A difference smaller than this share of a number is rounding, and would only cost digits to show."""
 
 
 def parse(text: str) -> float | None:
@@ -46,12 +48,13 @@ def show(value: float, printed: str = "", extra: int = 0) -> str:
     least = 0
     if reference is not None and math.isfinite(reference):
         least = decimals_of(printed)
-        wanted = max(least, _places_to_see(value - reference))
+        wanted = max(least, _places_to_see(value, reference))
     else:
         wanted = SIGNIFICANT - 1 - _exponent(value)
         rounded = round(value, wanted)
+        value = rounded if abs(value - rounded) <= NOISE * abs(value) else value
         if len(f"{rounded:.{SIGNIFICANT - 1}e}".split("e")[0].strip("-0.").replace(".", "")) <= SIGNIFICANT // 2:
-            wanted = max(wanted, _places_to_see(value - rounded))
+            wanted = max(wanted, _places_to_see(value, rounded))
     return _fixed(value, max(min(wanted + extra, decimals_of(repr(value))), least))
 
 
@@ -59,14 +62,15 @@ def show_all(values: Sequence[tuple[float, str]]) -> list[str]:
     """Write every (value, printed) pair as `show` does, with more digits where different values would look equal."""
     texts = [show(value, printed) for value, printed in values]
     for extra in range(1, 18):
-        seen: dict[str, set[float]] = {}
+        seen: dict[float, list[float]] = {}
         for (value, _), text in zip(values, texts, strict=True):
-            seen.setdefault(text, set()).add(value)
-        alike = {text for text, different in seen.items() if len(different) > 1 and text != "NaN"}
+            if math.isfinite(value):
+                seen.setdefault(float(text), []).append(value)
+        alike = {shown for shown, own in seen.items() if max(own) - min(own) > NOISE * max(map(abs, own))}
         if not alike:
             break
         texts = [
-            show(value, printed, extra) if text in alike else text
+            show(value, printed, extra) if float(text) in alike else text
             for (value, printed), text in zip(values, texts, strict=True)
         ]
     return texts
@@ -78,7 +82,7 @@ def interval(low: float | None, high: float | None) -> str:
         return ""
     places = 0
     if low is not None and high is not None and math.isfinite(high - low):
-        places = _places_to_see(high - low)
+        places = _places_to_see(high, low)
     ends = [
         open_end if end is None else show(end) if not math.isfinite(end) or not places else _fixed(end, places)
         for end, open_end in ((low, "-inf"), (high, "inf"))
@@ -105,9 +109,12 @@ def _exponent(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _places_to_see(difference: float) -> int:
-    """Return the decimal places at which a difference shows with two digits."""
-    return max(0, 1 - _exponent(difference)) if difference else 0
+def _places_to_see(value: float, reference: float) -> int:
+    """Return the decimal places at which the difference of two numbers shows with two digits."""
+    difference = value - reference
+    if abs(difference) <= NOISE * abs(value):
+        return 0
+    return max(0, 1 - _exponent(difference))
 
 
 def _fixed(value: float, places: int) -> str:
