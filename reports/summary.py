@@ -29,6 +29,9 @@ def summary(run: Run) -> str:
     parts += ["## What changed\n"]
     changed = [row for row in rows if row["changed"]]
     parts += _list(changed, lambda row: f"expected {row['expected']}, now **{row['verdict']}**", "Nothing.")
+    if since := run.info["since"]:
+        changes = [f"- {line(str(text))}" for text in since.get("changes", [])] or ["Nothing."]
+        parts += [f"## Since the run of {line(str(since.get('started', '')))}\n", *changes, ""]
     for verdict in ("error", "refuted", "inconclusive"):
         chosen = [row for row in rows if row["verdict"] == verdict]
         if chosen:
@@ -52,6 +55,10 @@ def terminal_lines(run: Run) -> list[str]:
     for row in changed[:LISTED]:
         claim = "".join(letter if letter.isprintable() else "?" for letter in row["claim"])
         lines.append(f"changed: {claim:.80} expected {row['expected']}, now {row['verdict']}")
+    for text in run.info["since"].get("changes", [])[:LISTED]:
+        lines.append(
+            f"since the run before: {''.join(letter if letter.isprintable() else '?' for letter in str(text)):.120}"
+        )
     if len(changed) > LISTED:
         lines.append(f"changed: and {len(changed) - LISTED} more")
     return lines

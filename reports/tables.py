@@ -126,6 +126,7 @@ _INFO: dict[str, tuple[type | tuple[type, ...], Any]] = {
     "lessons": (dict, {}),
     "checklist": (list, []),
     "source": (dict, {}),
+    "since": (dict, {}),
 }
 
 

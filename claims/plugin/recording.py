@@ -6,6 +6,8 @@ killed is an error, one that was never started has not run, and the report says 
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import subprocess
 import time
@@ -168,9 +170,12 @@ class Recorder:
             session.exitstatus = exitstatus = pytest.ExitCode.TESTS_FAILED
         # Only the controller needs pandas, and only now.
         from reports.errors import ReportError
-        from reports.tables import write_run
+        from reports.since import since
+        from reports.tables import read_run, write_run
 
         run = self._run(claims, complete=not lost and exitstatus in (0, 1), exit_status=int(exitstatus))
+        with contextlib.suppress(ReportError):  # no run before, or none that can be read
+            run.info["since"] = since(read_run(report_folder(self.config)), run)
         try:
             write_run(run, report_folder(self.config))
             history = self.config.getoption("history")
@@ -315,6 +320,7 @@ class Recorder:
             },
             "exit_status": exit_status,
             "problems": self.problems,
+            "repository": _repository(),
             "commit": commit,
             "dirty": dirty,
             "environment": {**(self.environment or _environment(self.config)), "workers": _workers(self.config)},
@@ -372,6 +378,12 @@ def _selected(config: pytest.Config) -> str:
 
 def _workers(config: pytest.Config) -> int:
     return len(getattr(config.option, "tx", None) or []) or 1
+
+
+def _repository() -> str:
+    """Return the address of the repository where a hosted job runs, so that the report can link to the source."""
+    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return f"{server}/{name}" if server and name else ""
 
 
 def _commit(root: Path) -> tuple[str | None, bool]:

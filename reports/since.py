@@ -1,0 +1,43 @@
+"""What changed since the run before: verdicts, figures, and the machine and versions that may explain it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reports.tables import Run
+
+EXPLAINS = ("torch", "numpy", "scikit-learn", "python", "processor", "cpu capability", "blas", "device", "threads")
+"""Parts of the environment that may move a number."""
+
+
+def since(before: Run, after: Run) -> dict[str, Any]:
+    """Return what `run.json` keeps under "since": which run came before, and a line per change, in page order.
+
+    A claim that was not run in one of the two is no change; one that is missing from a run is named, either way. The
+    same goes for the printed figures.
+    """
+    lines = []
+    for name in EXPLAINS:
+        old, new = (str(run.info["environment"].get(name, "unknown")) for run in (before, after))
+        if old != new:
+            lines.append(f"{name}: {old} → {new}")
+    lines += _moves(_states(before, "claims", "verdict"), _states(after, "claims", "verdict"), "not run")
+    lines += _moves(
+        _states(before, "measurements", "agreement"), _states(after, "measurements", "agreement"), "not measured"
+    )
+    return {"started": before.info["started"], "commit": before.info["commit"], "changes": lines}
+
+
+def _states(run: Run, table: str, column: str) -> dict[str, str]:
+    rows = run.tables()[table].to_dict("records")
+    return {": ".join(filter(None, (row["claim"], row.get("figure", "")))): row[column] for row in rows}
+
+
+def _moves(before: dict[str, str], after: dict[str, str], silent: str) -> list[str]:
+    lines = []
+    for key in [*after, *(key for key in before if key not in after)]:
+        old, new = before.get(key), after.get(key)
+        if old == new or silent in (old, new):
+            continue
+        lines.append(f"{key}: {old or 'not there'} → {new or 'gone'}")
+    return lines
