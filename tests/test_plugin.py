@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import pytest
 from plugin_project import CHECKS, Project, forget_the_checks
@@ -122,6 +123,16 @@ def test_a_figure_that_vanishes_fails_the_run(project: Project) -> None:
     assert result.ret == 1
     assert project.agreements()["third"] == "not measured"
     assert project.info["problems"] == ["week07.day1.sizes: figure 'third' was not measured"]
+
+
+def test_junit_xml_carries_claim_verdict_and_figures(project: Project) -> None:
+    project.run("--junitxml=junit.xml", "-o", "junit_family=xunit1")
+    cases = ElementTree.parse(project.pytester.path / "junit.xml").iter("testcase")  # noqa: S314  our own file
+    properties = {case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")} for case in cases}
+    assert properties["test_sizes"]["claim"] == "week07.day1.sizes"
+    assert properties["test_sizes"]["verdict"] == "holds"
+    assert properties["test_sizes"]["figure: rows"] == "3"
+    assert properties["test_always[n=3]"]["verdict"] == "refuted"
 
 
 def test_selecting_by_claim_leaves_the_others_not_run(project: Project) -> None:

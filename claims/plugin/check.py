@@ -182,6 +182,7 @@ def pytest_runtest_makereport(
             ("verdict", _verdict(record, call)),
             ("nodes", record.nodes),
             ("recorded", len(record.measurements) + len(record.decisions) + len(record.curves)),
+            *((f"figure: {row['figure']}", str(row["measured"])) for row in record.measurements),
             *(("measurement", row) for row in record.measurements),
             *(("decision", {**asdict(d), "verdict": str(d.verdict)}) for d in record.decisions),
             *(("curve", row) for row in record.curves),
