@@ -132,12 +132,12 @@ def expected_name(claim: str) -> str:
 
 
 def _figures(node: ast.FunctionDef) -> Iterator[re.Pattern[str]]:
-    """Yield a pattern for the name in each call `measure(name, …)` and `measure.each(name, …)`."""
+    """Yield a pattern for the name in each call of `measure`, `measure.each` and `measure.missing`."""
     for call in ast.walk(node):
         if not isinstance(call, ast.Call) or not call.args:
             continue
         called = ast.unparse(call.func)
-        if called in ("measure", "measure.each"):
+        if called in ("measure", "measure.each", "measure.missing"):
             indexed = r"\[\d+\]" if called == "measure.each" else ""
             yield re.compile(_pattern(call.args[0]) + indexed)
 
