@@ -202,7 +202,8 @@ class Recorder:
         """Make undecided what would not stand among all that this run decides; see `claims.multiplicity`."""
         rows = [row for node in sorted(self.results) for row in self.results[node].decisions]
         for row, decision in zip(rows, settled([Decision(**row) for row in rows]), strict=True):
-            row |= {"verdict": str(decision.verdict), "sentence": decision.sentence, "needed": decision.needed}
+            sentence = decision.sentence[:1].upper() + decision.sentence[1:]  # a decider starts with a name as given
+            row |= {"verdict": str(decision.verdict), "sentence": sentence, "needed": decision.needed}
         for result in self.results.values():
             if result.verdict in ("holds", "refuted"):
                 verdicts = {decision["verdict"] for decision in result.decisions} or {result.verdict}
