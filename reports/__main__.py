@@ -12,8 +12,12 @@ from importlib import import_module
 from reports.errors import ReportError
 
 COMMANDS = {
+    "accept": "reports.accept",
     "build": "reports.build",
+    "drift": "reports.drift.command",
     "merge": "reports.merge",
+    "simulate": "reports.simulate",
+    "trend": "reports.trend",
 }
 BAD_INPUT = 2
 

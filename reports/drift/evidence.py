@@ -1,0 +1,189 @@
+"""The evidence that samples over seeds have moved: ranks, and windows of nights over them.
+
+Each new value is ranked among all values before it, ties broken at random. While nothing changes, those ranks are
+independent and uniform, whatever the distribution, however many ties it has and however short the history is (the
+smoothed conformal p-values of Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005, section
+2.3). Turned into normal scores they are independent standard normal numbers. So the scores of the last w nights, of n
+values in all, have a sum that is normal with variance n and a sum of squares that is chi-squared with n degrees of
+freedom, exactly; the first tells that the level moved, the second that the spread did. Windows from one night to many
+find large changes at once and small or slow ones in time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtr, chdtrc, ndtr, ndtri
+
+Floats = NDArray[np.float64]
+
+WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+"""Lengths, in nights, of the windows that end tonight."""
+
+SUITE_RATE = 0.008
+"""False alarms a night, over all figures that have samples; the promise is at most 0.01."""
+
+OVERLAP = 2.4
+"""How many times the windows' levels may add up to the rate. Windows overlap, so first alarms are rarer than the sum
+of their levels: 2.5 to 3.7 times for levels between 1e-3 and 1e-5 (`tests/test_reports_drift_evidence.py`)."""
+
+LEVEL_SHARE = 0.75
+"""The part of the rate that is spent on the level; the rest is spent on the spread."""
+
+LEAST_EFFECT = 0.005
+"""Smallest move, of mean or standard deviation, that is ever an alarm, as a part of the baseline's mean magnitude."""
+
+LEAST_REFERENCE = 20
+"""Fewest values before a window that it is compared with."""
+
+
+@dataclass(frozen=True)
+class Nights:
+    """Sums over each night's new values; arrays of shape (..., nights).
+
+    Attributes:
+        count: how many values were new.
+        score, score2: sums of their normal scores, and of the squares of these.
+        value, value2, size: sums of the values themselves, of their squares and of their magnitudes.
+    """
+
+    count: Floats
+    score: Floats
+    score2: Floats
+    value: Floats
+    value2: Floats
+    size: Floats
+
+    @classmethod
+    def from_samples(cls, samples: Sequence[Floats], ties: Sequence[Floats]) -> "Nights":
+        """Score the nights of one figure.
+
+        `samples` holds each night's new finite values, `ties` a number in (0, 1) for each, to break ties with.
+        """
+        scores = conformal_scores(samples, ties)
+        rows = [
+            (len(x), z.sum(), (z**2).sum(), x.sum(), (x**2).sum(), np.abs(x).sum())
+            for x, z in zip(samples, scores, strict=True)
+        ]
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 6)
+        return cls(*(columns[:, i] for i in range(6)))
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A change that was found.
+
+    Attributes:
+        night: the night on which it was found.
+        first: the first night after the change, as far as the scores tell.
+        what: "level" or "spread".
+        p: chance of such scores in this window if nothing had changed.
+        before, after: mean (of a level) or standard deviation (of a spread) on both sides.
+    """
+
+    night: int
+    first: int
+    what: str
+    p: float
+    before: float
+    after: float
+
+
+def conformal_scores(samples: Sequence[Floats], ties: Sequence[Floats]) -> list[Floats]:
+    """Return the normal score of each value among all values before it.
+
+    The rank of x among m earlier values, of which L are smaller and E equal, is (L + t(E + 1)) / (m + 1).
+    """
+    seen = np.empty(0)
+    scores = []
+    for x, tie in zip(samples, ties, strict=True):
+        smaller = np.searchsorted(seen, x, "left")
+        equal = np.searchsorted(seen, x, "right") - smaller
+        earlier = np.tri(len(x), k=-1, dtype=bool)  # the values of one night come one after another, too
+        smaller = smaller + (earlier & (x[None, :] < x[:, None])).sum(1)
+        equal = equal + (earlier & (x[None, :] == x[:, None])).sum(1)
+        rank = (smaller + tie * (equal + 1)) / (len(seen) + np.arange(len(x)) + 1)
+        scores.append(ndtri(np.clip(rank, 1e-15, 1 - 1e-15)))
+        new = np.sort(x)
+        seen = np.insert(seen, np.searchsorted(seen, new), new)
+    return scores
+
+
+def tie_breakers(salt: int, seeds: NDArray[np.int64]) -> Floats:
+    """Return a fixed number in (0, 1) for each seed, so that the same history always gives the same scores.
+
+    SplitMix64 of salt and seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+    """
+    with np.errstate(over="ignore"):
+        x = seeds.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x = x ^ (x >> np.uint64(31))
+    return ((x >> np.uint64(12)).astype(np.float64) + 0.5) / 2**52
+
+
+def alarms(nights: Nights, figures: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each night whether any of the windows that end there alarms; shape (..., nights).
+
+    `figures`, shape (nights,), says over how many figures each night's rate is shared.
+    """
+    found = np.zeros(nights.score.shape, dtype=bool)
+    for w in WINDOWS:
+        if w < found.shape[-1]:
+            window = _Window(nights, w)
+            level, spread = _levels(figures[w:])
+            moved = (window.level_p < level) & (window.mean_move >= window.least)
+            spread_out = (window.spread_p < spread) & (window.spread_move >= window.least)
+            found[..., w:] |= (moved | spread_out) & window.usable
+    return found
+
+
+def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
+    """Return the first alarm over the nights of one figure (arrays of shape (nights,)), or None."""
+    found = alarms(nights, figures)
+    if not found.any():
+        return None
+    night = int(found.argmax())
+    upto = Nights(*(getattr(nights, name)[: night + 1] for name in Nights.__annotations__))
+    best: Alarm | None = None
+    for w in range(1, night + 1):  # every length here: the window that is clearest dates the change
+        window = _Window(upto, w)
+        if not window.usable[-1]:
+            continue
+        for what, p, before, after, move in (
+            ("level", window.level_p, window.mean_before, window.mean_after, window.mean_move),
+            ("spread", window.spread_p, window.deviation_before, window.deviation_after, window.spread_move),
+        ):
+            if move[-1] >= window.least[-1] and (best is None or p[-1] < best.p):
+                best = Alarm(night, night + 1 - w, what, float(p[-1]), float(before[-1]), float(after[-1]))
+    return best
+
+
+def _levels(figures: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the levels of one window's tests of level and of spread."""
+    level = SUITE_RATE * OVERLAP / len(WINDOWS) / np.maximum(figures, 1)
+    return LEVEL_SHARE * level, (1 - LEVEL_SHARE) * level
+
+
+class _Window:
+    """The tests of every window of w nights that has a night before it; arrays of shape (..., nights - w)."""
+
+    def __init__(self, nights: Nights, w: int) -> None:
+        def split(sums: Floats) -> tuple[Floats, Floats]:
+            total = np.cumsum(sums, axis=-1)
+            return total[..., :-w], total[..., w:] - total[..., :-w]
+
+        m, n = split(nights.count)
+        score, score2 = split(nights.score)[1], split(nights.score2)[1]
+        self.usable = (n > 0) & (m >= LEAST_REFERENCE)
+        n1, m1 = np.maximum(n, 1), np.maximum(m, 1)
+        self.level_p = 2 * ndtr(-np.abs(score) / np.sqrt(n1))
+        self.spread_p = 2 * np.minimum(chdtr(n1, score2), chdtrc(n1, score2))
+        (value, after), (value2, after2) = split(nights.value), split(nights.value2)
+        self.mean_before, self.mean_after = value / m1, after / n1
+        self.deviation_before = np.sqrt(np.maximum(value2 / m1 - self.mean_before**2, 0))
+        self.deviation_after = np.sqrt(np.maximum(after2 / n1 - self.mean_after**2, 0))
+        self.mean_move = np.abs(self.mean_after - self.mean_before)
+        self.spread_move = np.abs(self.deviation_after - self.deviation_before)
+        self.least = LEAST_EFFECT * split(nights.size)[0] / m1

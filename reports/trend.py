@@ -1,0 +1,167 @@
+"""Trends: each figure's series over the last runs, its baseline band, and what changed on the way."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reports.accept import Decision, baseline_starts, read_decisions
+from reports.aliases import read_aliases
+from reports.drift.environment import changes
+from reports.drift.finding import Finding
+from reports.errors import ReportError
+from reports.history import History, device_kinds, load
+
+RUNS = 90
+"""How many of the last runs a trend shows."""
+
+BAND = 2.576
+"""A night's mean lies within so many standard errors of its baseline 99 nights out of 100, where it is normal."""
+
+COLUMNS = ["claim", "figure", "run", "when", "value", "low", "high", "baseline_low", "baseline_high", "note"]
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def trends(
+    history: History,
+    starts: dict[str, int],
+    findings: Sequence[Finding] = (),
+    decisions: Sequence[Decision] = (),
+    *,
+    still: bool = False,
+) -> pd.DataFrame:
+    """Return the figures that moved in the last runs as a table of `COLUMNS`, one row per figure and run.
+
+    `value` is the mean over seeds, or the single number; `low` and `high` are the least and the largest of the seeds.
+    The band holds 99 of 100 nights while nothing changes; for a single number it is the printed tolerance around the
+    baseline. `when` is ISO 8601 UTC. `note` names environment changes, acceptances and drift, separated by "; ".
+    With `still`, figures that never moved are there as well.
+    """
+    series = _series(history)
+    recent = series[series["run"] >= len(history.runs) - RUNS]
+    moved = recent.groupby(["claim", "figure"], observed=True)["value"].transform("nunique") > 1
+    kept = series[series.set_index(["claim", "figure"]).index.isin(
+        recent[moved | still].set_index(["claim", "figure"]).index)]  # fmt: skip
+    general = _run_notes(history.runs, decisions)
+    since = {(f.claim, f.figure): f.since for f in findings if f.state == "drifted"}
+    names, order = history.runs["name"], {name: i for i, name in enumerate(history.runs["name"])}
+    parts = []
+    for key, rows in kept.groupby(["claim", "figure"], observed=True, sort=False):
+        start = starts.get(str(key[0]), 0)
+        changed = order.get(since.get(key, ""), len(names))
+        low, high = _band(rows[(rows["run"] >= start) & (rows["run"] < changed)])
+        shown = rows[rows["run"] >= len(history.runs) - RUNS].assign(baseline_low=low, baseline_high=high)
+        shown["note"] = [
+            "; ".join([*general.get(run, []), *(["drifted"] if run == changed else [])]) for run in shown["run"]
+        ]
+        parts.append(shown)
+    if not parts:
+        return pd.DataFrame(columns=COLUMNS)
+    table = pd.concat(parts, ignore_index=True)
+    table["when"] = table["run"].map(history.runs["started"]).map(lambda t: t.isoformat(timespec="seconds"))
+    table["run"] = table["run"].map(names)
+    return table[COLUMNS]
+
+
+def _series(history: History) -> pd.DataFrame:
+    """Return claim, figure, run, value, low, high, and, for the band, tolerance, deviation and count."""
+    keys = ["claim", "figure", "run"]
+    finite = history.samples[np.isfinite(history.samples["value"])]
+    sampled = finite.groupby(keys, observed=True, sort=False)["value"].agg(["mean", "min", "max", "std", "size"])
+    sampled = sampled.reset_index().rename(
+        columns={"mean": "value", "min": "low", "max": "high", "std": "deviation", "size": "count"}
+    )
+    figures = history.figures[(history.figures["figure"] != "") & (history.figures["measured"] != "")]
+    value = pd.to_numeric(figures["measured"], errors="coerce")
+    single = figures.assign(value=value, low=value, high=value, deviation=np.nan, count=1)
+    columns = [*keys, "value", "low", "high", "tolerance", "deviation", "count"]
+    sampled_keys = sampled.set_index(["claim", "figure"]).index
+    single = single[np.isfinite(value) & ~single.set_index(["claim", "figure"]).index.isin(sampled_keys)]
+    both = pd.concat([sampled.assign(tolerance=np.nan).astype({"claim": str, "figure": str})[columns],
+                      single.astype({"claim": str, "figure": str})[columns]])  # fmt: skip
+    return both.sort_values(keys, kind="stable")
+
+
+def _band(rows: pd.DataFrame) -> tuple[float, float]:
+    if rows.empty:
+        return np.nan, np.nan
+    if rows["deviation"].notna().any():
+        mean = float(np.average(rows["value"], weights=rows["count"]))
+        deviation = float(np.sqrt((rows["deviation"] ** 2).mean()))
+        reach = BAND * deviation / np.sqrt(rows["count"].iloc[-1])
+        return mean - reach, mean + reach
+    first = float(rows["value"].iloc[0])
+    tolerance = rows["tolerance"].iloc[-1]
+    reach = float(tolerance) if np.isfinite(tolerance) else 0.0
+    return first - reach, first + reach
+
+
+def _run_notes(runs: pd.DataFrame, decisions: Sequence[Decision]) -> dict[int, list[str]]:
+    notes: dict[int, list[str]] = {}
+    for run in range(1, len(runs)):
+        if changed := changes(runs.loc[run - 1, "environment"], runs.loc[run, "environment"]):
+            notes[run] = changed
+    for decision in decisions:
+        for run in runs.index[runs["name"] == decision.run]:
+            notes.setdefault(run, []).append(f"accepted: {decision.reason}")
+    return notes
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Draw values as a row of bars, lowest to highest."""
+    low, high = min(values), max(values)
+    scale = (len(BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(BARS[round((value - low) * scale)] for value in values)
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe `trend` to the command line."""
+    parser = subparsers.add_parser(
+        "trend",
+        help="show a figure over the runs of a history",
+        description="Show a figure over the last runs of a history, with its baseline band and what changed.",
+        epilog="example: python -m reports trend --history history 'week07.day3.pooling/*'",
+    )
+    parser.add_argument("--history", metavar="DIR", required=True, help="the history: a folder or an fsspec URL")
+    parser.add_argument("--aliases", metavar="FILE", help="renamed claims (default: aliases.toml of the history)")
+    parser.add_argument("figure", metavar="FIGURE", help="CLAIM/FIGURE, or a pattern of it")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the figures that match, and return 0."""
+    kinds = device_kinds(args.history)
+    if not kinds:
+        raise ReportError(f"{args.history}: no runs there; pytest --history {args.history} keeps the first")
+    names: set[str] = set()
+    found = False
+    for kind in kinds:
+        history = read_aliases(args.history, args.aliases).apply(load(args.history, kind))
+        for problem in history.problems:
+            print(problem, file=sys.stderr)
+        decisions, _ = read_decisions(args.history, kind)
+        claims = [str(claim) for claim in history.figures["claim"].unique()]
+        table = trends(history, baseline_starts(decisions, history.runs, claims), decisions=decisions, still=True)
+        for (claim, figure), rows in table.groupby(["claim", "figure"], sort=False):
+            name = f"{claim}/{figure}"
+            names.add(name)
+            if name == args.figure or fnmatchcase(name, args.figure):
+                found = True
+                _show(name, kind, rows)
+    if not found:
+        near = "; did you mean ".join(["", *get_close_matches(args.figure, sorted(names), 1, 0.3)])
+        raise ReportError(f"{args.figure}: no figure of the history bears that name{near}")
+    return 0
+
+
+def _show(name: str, kind: str, rows: pd.DataFrame) -> None:
+    last = rows.iloc[-1]
+    print(f"{name} on {kind}: {sparkline(rows['value'].tolist())}")
+    print(f"  baseline {last['baseline_low']:.6g} to {last['baseline_high']:.6g}")
+    for row in rows.to_dict("records"):
+        spread = "" if row["low"] == row["high"] else f"  {row['low']:.6g} to {row['high']:.6g}"
+        print(f"  {row['when']}  {row['value']:.6g}{spread}  {row['note']}".rstrip())
