@@ -128,9 +128,9 @@ def alarms(nights: Nights, figures: NDArray[np.int64]) -> NDArray[np.bool_]:
 
     `figures`, shape (nights,), says over how many figures each night's rate is shared.
     """
-    found = np.zeros(nights.score.shape, dtype=bool)
+    found = np.zeros_like(nights.score, dtype=np.bool_)
     for w in WINDOWS:
-        if w < found.shape[-1]:
+        if w < len(figures):
             window = _Window(nights, w)
             level, spread = _levels(figures[w:])
             moved = (window.level_p < level) & (window.mean_move >= window.least)
@@ -146,7 +146,7 @@ def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
         return None
     night = int(found.argmax())
     upto = Nights(*(getattr(nights, name)[: night + 1] for name in Nights.__annotations__))
-    best: Alarm | None = None
+    best: dict[str, Alarm] = {}
     for w in range(1, night + 1):  # every length here: the window that is clearest dates the change
         window = _Window(upto, w)
         if not window.usable[-1]:
@@ -155,9 +155,11 @@ def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
             ("level", window.level_p, window.mean_before, window.mean_after, window.mean_move),
             ("spread", window.spread_p, window.deviation_before, window.deviation_after, window.spread_move),
         ):
-            if move[-1] >= window.least[-1] and (best is None or p[-1] < best.p):
-                best = Alarm(night, night + 1 - w, what, float(p[-1]), float(before[-1]), float(after[-1]))
-    return best
+            if move[-1] >= window.least[-1] and (what not in best or p[-1] < best[what].p):
+                best[what] = Alarm(night, night + 1 - w, what, float(p[-1]), float(before[-1]), float(after[-1]))
+    # A level that moves far widens the scores as well: the spread is named only where the level does not tell.
+    level = best.get("level")
+    return level if level and level.p < _levels(figures[night : night + 1])[0][0] else best["spread"]
 
 
 def _levels(figures: NDArray[np.int64]) -> tuple[Floats, Floats]:

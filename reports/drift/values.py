@@ -39,9 +39,8 @@ def judge_value(rows: pd.DataFrame, runs: pd.DataFrame) -> Finding:
         return Finding(**finding, state=State.NO_BASELINE)
     moved = [beyond(finding["kind"], texts[0], text, tonight["tolerance"]) for text in texts]
     if moved[-1]:
-        same = [not beyond(finding["kind"], text, texts[-1], tonight["tolerance"]) for text in texts]
-        first = len(same) - 1
-        while same[first - 1]:
+        first = len(texts) - 1
+        while moved[first - 1] and not beyond(finding["kind"], texts[first - 1], texts[-1], tonight["tolerance"]):
             first -= 1
         return Finding(
             **finding, state=State.DRIFTED, new=first == len(texts) - 1,
@@ -50,6 +49,8 @@ def judge_value(rows: pd.DataFrame, runs: pd.DataFrame) -> Finding:
             since=runs.loc[rows.iloc[first]["run"], "name"],
             cause=cause(runs.loc[rows.iloc[first - 1]["run"]], runs.loc[rows.iloc[first]["run"]]),
         )  # fmt: skip
+    if texts[-1] == texts[0]:
+        return Finding(**finding, state=State.REPRODUCED)
     return judge_numerics(rows, runs)
 
 

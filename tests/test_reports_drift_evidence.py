@@ -1,0 +1,104 @@
+"""The statistics of drift: exact while nothing changes, whatever the distribution; and the promised rates."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from reports.drift.evidence import LEAST_REFERENCE, Nights, alarms, conformal_scores, first_alarm, tie_breakers
+from reports.populations import shapes
+from reports.simulate import CHANGES, delay_table, false_alarms, ideal_nights, report
+
+
+def scores(values, rng):
+    return np.concatenate(conformal_scores(list(values), list(rng.random(values.shape))))
+
+
+@pytest.mark.parametrize("population", shapes(), ids=lambda p: p.figure)
+def test_scores_are_standard_normal_whatever_the_distribution(population):
+    rng = np.random.default_rng(1)
+    z = scores(population.draw(rng, (400, 10)), rng)
+    assert kstest(z, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(z[:-1], z[1:])[0, 1]) < 4 / np.sqrt(len(z))
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=4), min_size=1, max_size=5))
+def test_scores_are_the_ranks_that_the_formula_says(values):
+    ties = [np.full(len(night), 0.5) for night in values]
+    found = np.concatenate(conformal_scores([np.array(night) for night in values], ties))
+    flat = [value for night in values for value in night]
+    for place, value in enumerate(flat):
+        smaller = sum(other < value for other in flat[:place])
+        equal = sum(other == value for other in flat[:place])
+        rank = (smaller + 0.5 * (equal + 1)) / (place + 1)
+        assert np.isclose(found[place], NormalDist().inv_cdf(rank))
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(-(2**62), 2**62), min_size=1, unique=True))
+def test_tie_breakers_are_fixed_and_inside(salt, seeds):
+    first = tie_breakers(salt, np.array(seeds))
+    assert ((first > 0) & (first < 1)).all()
+    assert (first == tie_breakers(salt, np.array(seeds))).all()
+
+
+def test_tie_breakers_are_uniform():
+    assert kstest(tie_breakers(7, np.arange(5000)), "uniform").pvalue > 1e-3
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([-1.0, 1.0]))
+def test_both_directions_and_monotone_maps_are_alike(seed, sign):
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((12, 20))
+    values[8:] += 3 * sign
+    ties = list(rng.random(values.shape))
+    figures = np.ones(12, dtype=np.int64)
+    alarm = first_alarm(Nights.from_samples(list(values + 10), ties), figures)
+    assert (alarm.night, alarm.first, alarm.what) == (8, 8, "level")
+    assert (alarm.after > alarm.before) == (sign > 0)
+    mapped = first_alarm(Nights.from_samples(list(np.exp(values)), ties), figures)
+    assert mapped.p == alarm.p
+
+
+def test_a_spread_that_grows_is_found():
+    rng = np.random.default_rng(3)
+    values = 1 + 0.1 * rng.standard_normal((12, 20))
+    values[8:] = 1 + 3 * (values[8:] - 1)
+    alarm = first_alarm(Nights.from_samples(list(values), list(rng.random(values.shape))), np.ones(12, dtype=int))
+    assert alarm.night in (8, 9)
+    assert alarm.what == "spread"
+    assert alarm.after > 2 * alarm.before
+
+
+def test_a_short_reference_is_never_enough():
+    values = [np.zeros(LEAST_REFERENCE - 1), np.ones(20)]
+    nights = Nights.from_samples(values, [np.full(len(x), 0.5) for x in values])
+    assert not alarms(nights, np.ones(2, dtype=int)).any()
+
+
+def test_the_promised_rates():
+    """A small version of the table in docs/drift.md, at the same rates."""
+    rng = np.random.default_rng(0)
+    populations = shapes()
+    counts = false_alarms(rng, populations, seeds=20, years=3)
+    assert (counts > 0).mean() <= 0.01
+    table = delay_table(rng, populations, seeds=20, replications=8)
+    assert set(table["change"]) == set(CHANGES)
+    drops = table[table["change"] == "drop of 5 points"].set_index("figure")
+    quiet = drops[drops["deviation"] <= 0.03]
+    assert len(quiet) >= 2
+    assert (quiet["within_2"] == 1).all()
+    assert (drops["median"] <= drops["ideal"] + 1).all()
+    assert (drops["oracle"] <= drops["nights_95"]).all()
+    pinned = {"narrow": 1, "medium": 1, "wide": 2, "bimodal": 1, "constant": 1, "rare failure": 1, "skewed to one": 1}
+    assert {name: round(drops.loc[name, "median"]) for name in pinned} == pinned
+    assert "red nights of 1095" in report(counts, table, len(populations), 20)
+
+
+def test_the_ideal_test_needs_what_the_normal_formula_says():
+    wide = next(population for population in shapes() if population.figure == "wide")
+    assert ideal_nights(wide, 5, seeds=20, figures=60) == 3
+    assert ideal_nights(wide, 10, seeds=20, figures=60) == 1
