@@ -173,6 +173,16 @@ def test_verdicts(nights):
     assert not nights(night(2, kind="exact", verdict="refuted")).new
 
 
+def test_a_verdict_over_seeds_must_turn_twice(nights):
+    drift = nights(*quiet(2), night(2, verdict="refuted"))
+    assert not drift.new
+    assert found(drift, "b.accuracy").sentence == "verdict holds → refuted, red if it lasts"
+    drift = nights(night(3, verdict="inconclusive"), night(4, verdict="refuted"))
+    assert [f.name for f in drift.new] == ["b.accuracy"]
+    assert not nights(night(5, verdict="refuted")).new
+    assert [f.name for f in nights(night(6, verdict="error")).new] == ["b.accuracy"]
+
+
 def test_too_few_seeds_for_a_verdict_is_no_drift(nights):
     drift = nights(*quiet(2), night(2, verdict="inconclusive"), night(3))
     assert not drift.new

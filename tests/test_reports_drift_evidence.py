@@ -55,7 +55,7 @@ def test_both_directions_and_monotone_maps_are_alike(seed, sign):
     values = rng.standard_normal((12, 20))
     values[8:] += 3 * sign
     ties = list(rng.random(values.shape))
-    figures = np.ones(12, dtype=np.int64)
+    figures = np.full(12, 60)
     alarm = first_alarm(Nights.from_samples(list(values + 10), ties), figures)
     assert (alarm.night, alarm.first, alarm.what) == (8, 8, "level")
     assert (alarm.after > alarm.before) == (sign > 0)
@@ -67,7 +67,7 @@ def test_a_spread_that_grows_is_found():
     rng = np.random.default_rng(3)
     values = 1 + 0.1 * rng.standard_normal((12, 20))
     values[8:] = 1 + 3 * (values[8:] - 1)
-    alarm = first_alarm(Nights.from_samples(list(values), list(rng.random(values.shape))), np.ones(12, dtype=int))
+    alarm = first_alarm(Nights.from_samples(list(values), list(rng.random(values.shape))), np.full(12, 60))
     assert alarm.night in (8, 9)
     assert alarm.what == "spread"
     assert alarm.after > 2 * alarm.before

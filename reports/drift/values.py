@@ -1,7 +1,6 @@
 """The rule for a single number or text, and for a verdict: any real change is drift, at once."""
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 
@@ -73,37 +72,33 @@ def judge_numerics(rows: pd.DataFrame, runs: pd.DataFrame) -> Finding:
 
 
 def judge_verdict(rows: pd.DataFrame, runs: pd.DataFrame) -> Finding:
-    """Judge a claim by its verdicts since its baseline began; the last row of `rows` is tonight's."""
+    """Judge a claim by its verdicts since its baseline began; the last row of `rows` is tonight's.
+
+    A verdict over seeds that turns must turn on two nights running: its decider may err once.
+    """
     tonight = rows.iloc[-1]
-    kind, verdicts = str(tonight["kind"]), rows["verdict"].astype(str).tolist()
+    kind, verdict = str(tonight["kind"]), str(tonight["verdict"])
     finding = {"claim": tonight["claim"], "figure": "", "kind": kind}
-    verdict = verdicts[-1]
-    known = [text for text in verdicts[:-1] if text != "not run"]
+    undecided = ["not run", "inconclusive"] if kind in NOISY else ["not run"]
+    decided = rows[~rows["verdict"].isin(undecided)]
+    verdicts = decided["verdict"].astype(str).tolist()
     if verdict == "not run":
         return Finding(**finding, state=State.NOT_MEASURED)
-    if not known:
+    if not verdicts or (len(verdicts) == 1 and verdict == verdicts[0]):
         return Finding(**finding, state=State.NO_BASELINE)
-    if verdict == known[0] or (kind in NOISY and verdict == "inconclusive"):
-        return Finding(**finding, state=State.REPRODUCED if verdict == known[0] else State.WITHIN)
-    if kind in NOISY and known[0] == "inconclusive" and not _contradicts(verdict, known):
-        return Finding(**finding, state=State.WITHIN)
+    if verdict in undecided or verdict == verdicts[0]:
+        return Finding(**finding, state=State.REPRODUCED if verdict == verdicts[0] else State.WITHIN)
     first = len(verdicts) - 1
-    while first and verdicts[first - 1] in (verdict, "not run", *(["inconclusive"] if kind in NOISY else [])):
+    while verdicts[first - 1] == verdict:
         first -= 1
-    while verdicts[first] != verdict:
-        first += 1
-    before = rows.iloc[max(first - 1, 0)]["run"]
+    needed = 2 if kind in NOISY and verdict != "error" else 1
+    nights = len(verdicts) - first
+    before, after = (runs.loc[decided.iloc[place]["run"]] for place in (first - 1, first))
     return Finding(
-        **finding, state=State.DRIFTED, new=first == len(verdicts) - 1,
-        sentence=f"verdict {known[0]} → {verdict}",
-        since=runs.loc[rows.iloc[first]["run"], "name"],
-        cause=cause(runs.loc[before], runs.loc[rows.iloc[first]["run"]]),
+        **finding, state=State.DRIFTED if nights >= needed else State.WITHIN, new=nights == needed,
+        sentence=f"verdict {verdicts[first - 1]} → {verdict}" + ("" if nights >= needed else ", red if it lasts"),
+        since=after["name"], cause=cause(before, after),
     )  # fmt: skip
-
-
-def _contradicts(verdict: str, known: Sequence[str]) -> bool:
-    opposite = {"holds": "refuted", "refuted": "holds"}
-    return verdict not in opposite or opposite[verdict] in known
 
 
 def _number(text: str) -> float | None:
