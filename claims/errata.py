@@ -57,7 +57,7 @@ def errata(
         registry: what the pages say.
         verdicts: verdict of each claim.
         measurements: rows of the run, those of trained figures with their samples.
-        sentences: the evidence for each claim, in words.
+        sentences: for each claim, the sentence of the decision that made its verdict.
     """
     rows: list[dict[str, Any]] = []
     by_claim: dict[str, list[Mapping[str, Any]]] = {}

@@ -300,12 +300,17 @@ class Recorder:
         in_page_order = sorted(self.results, key=lambda node: (list(self.session.checks).index(check_id(node)), node))
         nodes = [(node, self.session.checks[check_id(node)].claim, self.results[node]) for node in in_page_order]
         verdicts = {row["claim"]: row["verdict"] for row in claims}
-        corrections = errata(registry, verdicts, measurements, {row["claim"]: row["evidence"] for row in claims})
+        first: dict[str, str] = {}
+        for _, claim, result in nodes:
+            for decision in result.decisions:
+                if decision["verdict"] == verdicts[claim]:
+                    first.setdefault(claim, decision["sentence"])
+        corrections = errata(registry, verdicts, measurements, first)
         for row in corrections:
-            claim = registry.claims[row["claim"]]
-            decided = {verdicts[claim.id], verdicts.get(claim.id + CORRECTED, "holds")} <= {"holds", "refuted"}
-            if claim.suggest and not row["suggestion"] and "figure" not in row and decided:
-                self.problems.append(f"{claim.id}: the suggested sentence names a number that is not measured")
+            page = registry.claims[row["claim"]]
+            decided = {verdicts[page.id], verdicts.get(page.id + CORRECTED, "holds")} <= {"holds", "refuted"}
+            if page.suggest and not row["suggestion"] and "figure" not in row and decided:
+                self.problems.append(f"{page.id}: the suggested sentence names a number that is not measured")
         commit, dirty = _commit(self.config.rootpath)
         info = {
             "complete": complete,
