@@ -3,6 +3,7 @@
 import csv
 import json
 
+import pandas as pd
 import pytest
 from reports_nights import night, written
 
@@ -10,6 +11,7 @@ from reports import history
 from reports.__main__ import main
 from reports.drift import State
 from reports.drift.command import drift_of
+from reports.drift.compare import _samples_to_test
 from reports.drift.text import markdown
 
 FIGURE = ("b.accuracy", "accuracy")
@@ -299,3 +301,11 @@ def test_the_same_history_always_says_the_same(nights):
     first, second = (drift_of(nights.history, nights.folder)[0] for _ in range(2))
     assert first == second
     assert json.dumps([vars(f) for f in first.findings])
+
+
+def test_the_same_values_under_two_names_are_one_test(nights):
+    history_of = nights(*quiet(2))
+    assert history_of.compared == 1
+    kept = history.load(nights.history, "cpu-x86_64")
+    twice = kept.samples.assign(figure="the same again")
+    assert _samples_to_test(pd.concat([kept.samples, twice]), 2).tolist() == [1, 1]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reports.drift.environment import changes
 from reports.drift.evidence import Alarm
@@ -60,7 +61,7 @@ def compare(history: History, starts: dict[str, int] | None = None, notes: tuple
     figures = figures[(figures["run"] >= begin).to_numpy()]
     begin = samples["claim"].map(starts).astype(float).fillna(0).astype(int)
     samples = samples[(samples["run"] >= begin).to_numpy()]
-    share = _figures_with_samples(history.samples, len(runs))
+    share = _samples_to_test(history.samples, len(runs))
 
     by_figure = dict(tuple(figures.groupby(["claim", "figure"], observed=True, sort=False)))
     by_sample = dict(tuple(samples.groupby(["claim", "figure"], observed=True, sort=False)))
@@ -106,9 +107,11 @@ def compare(history: History, starts: dict[str, int] | None = None, notes: tuple
     )
 
 
-def _figures_with_samples(samples: pd.DataFrame, runs: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    pairs = samples[["run", "claim", "figure"]].drop_duplicates()
-    return np.bincount(pairs["run"], minlength=runs).astype(np.int64)
+def _samples_to_test(samples: pd.DataFrame, runs: int) -> NDArray[np.int64]:
+    """Return how many different samples each run has: the same values under two names are one test."""
+    values = samples.assign(digest=pd.util.hash_array(samples["value"].to_numpy()))
+    digests = values.groupby(["run", "claim", "figure"], observed=True)["digest"].sum()
+    return np.array(digests.groupby("run").nunique().reindex(range(runs), fill_value=0), dtype=np.int64)
 
 
 def _clock(runs: pd.DataFrame) -> list[str]:

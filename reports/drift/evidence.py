@@ -110,13 +110,13 @@ def conformal_scores(samples: Sequence[Floats], ties: Sequence[Floats]) -> list[
     return scores
 
 
-def tie_breakers(salt: int, seeds: NDArray[np.int64]) -> Floats:
+def tie_breakers(seeds: NDArray[np.int64]) -> Floats:
     """Return a fixed number in (0, 1) for each seed, so that the same history always gives the same scores.
 
-    SplitMix64 of salt and seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+    SplitMix64 of the seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
     """
     with np.errstate(over="ignore"):
-        x = seeds.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
+        x = seeds.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         x = x ^ (x >> np.uint64(31))

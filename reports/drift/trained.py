@@ -1,6 +1,5 @@
 """The rule for a figure that has a sample over seeds: the distribution decides, never one number."""
 
-import zlib
 from dataclasses import replace
 from itertools import pairwise
 
@@ -22,10 +21,9 @@ def nights_of(sample: pd.DataFrame) -> tuple[NDArray[np.int64], Nights]:
     """
     first = ~sample.duplicated(["seed", "value"]) & np.isfinite(sample["value"])
     runs = sample["run"].unique()
-    salt = zlib.crc32(f"{sample['claim'].iloc[0]}/{sample['figure'].iloc[0]}".encode())
     fresh = sample[first]
     starts = np.searchsorted(fresh["run"], [*runs, runs[-1] + 1])
-    values, ties = fresh["value"].to_numpy(), tie_breakers(salt, fresh["seed"].to_numpy())
+    values, ties = fresh["value"].to_numpy(), tie_breakers(fresh["seed"].to_numpy())
     slices = [slice(a, b) for a, b in pairwise(starts)]
     return runs, Nights.from_samples([values[part] for part in slices], [ties[part] for part in slices])
 
