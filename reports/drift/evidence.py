@@ -147,7 +147,7 @@ def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
     night = int(found.argmax())
     upto = Nights(*(getattr(nights, name)[: night + 1] for name in Nights.__annotations__))
     best: dict[str, Alarm] = {}
-    for w in range(1, night + 1):  # every length here: the window that is clearest dates the change
+    for w in range(1, min(night, WINDOWS[-1]) + 1):  # every length here: the window that is clearest dates the change
         window = _Window(upto, w)
         if not window.usable[-1]:
             continue

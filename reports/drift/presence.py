@@ -41,7 +41,7 @@ def judge_presence(history: History, unmeasured: set[str]) -> Iterator[Finding]:
 def judge_sample_size(sample: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, bool]:
     """Say what is wrong with tonight's sample of a figure, if anything is, and whether that is new tonight."""
     tonight = sample["run"].iloc[-1]
-    sizes = sample.groupby("run")["value"].agg(["size", lambda x: int((~np.isfinite(x)).sum())])
+    sizes = sample.assign(bad=~np.isfinite(sample["value"])).groupby("run")["bad"].agg(["size", "sum"])
     sizes.columns = pd.Index(["seeds", "bad"])
     asked = runs["seeds"].reindex(sizes.index)
     now = sizes.loc[tonight]
