@@ -243,6 +243,8 @@ class Measure:
     ) -> None:
         if any(row["figure"] == name for row in self._record.measurements):
             raise ValueError(f"figure {name!r} of {self._record.claim.id} was recorded already in this check")
+        if measured != measured and not (printed and kind in ("exact", "float")):
+            raise ValueError(f"{name!r} of {self._record.claim.id} is NaN: find out why, or say so in words")
         low, high = interval if interval is not None else (None, None)
         self._record.measurements.append(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from reports.tables import Run
@@ -21,15 +22,16 @@ def since(before: Run, after: Run) -> dict[str, Any]:
         old, new = (str(run.info["environment"].get(name, "unknown")) for run in (before, after))
         if old != new:
             lines.append(f"{name}: {old} → {new}")
-    lines += _moves(_states(before, "claims", "verdict"), _states(after, "claims", "verdict"), "not run")
-    lines += _moves(
-        _states(before, "measurements", "agreement"), _states(after, "measurements", "agreement"), "not measured"
-    )
+    verdicts = [_states(run, "claims", "verdict") for run in (before, after)]
+    lines += _moves(verdicts[0], verdicts[1], "not run")
+    skipped = {claim for states in verdicts for claim, verdict in states.items() if verdict == "not run"}
+    figures = [_states(run, "measurements", "agreement", without=skipped) for run in (before, after)]
+    lines += _moves(figures[0], figures[1], "not measured")
     return {"started": before.info["started"], "commit": before.info["commit"], "changes": lines}
 
 
-def _states(run: Run, table: str, column: str) -> dict[str, str]:
-    rows = run.tables()[table].to_dict("records")
+def _states(run: Run, table: str, column: str, without: Collection[str] = ()) -> dict[str, str]:
+    rows = [row for row in run.tables()[table].to_dict("records") if row["claim"] not in without]
     return {": ".join(filter(None, (row["claim"], row.get("figure", "")))): row[column] for row in rows}
 
 

@@ -213,6 +213,7 @@ def test_a_killed_worker_costs_its_check_alone(project: Project) -> None:
     result = project.run_apart("-n", "2")
     assert result.ret == 1
     assert project.verdicts() == {**ALL, "week07.day1.sizes": "error"}
+    assert project.info["complete"] is False
     assert any("its worker was killed" in problem for problem in project.info["problems"])
 
 
@@ -257,3 +258,40 @@ decide(beats([1] * 5, [0] * 5))
     )
     project.run()
     assert project.verdicts()["week07.day1.sizes"] == "inconclusive"
+
+
+@pytest.mark.parametrize(("printed", "measured"), [("5", "3"), ("3", 'float("nan")')])
+def test_a_wrong_figure_does_not_pass_for_the_expected_failure(project: Project, printed: str, measured: str) -> None:
+    figure = f"week07.day1.always,limit,{printed},float,0,day 1\n"
+    table = project.pytester.path / "lessons" / "week07_figures.csv"
+    table.write_text(table.read_text(encoding="utf-8") + figure, encoding="utf-8")
+    project.replace("claims/test_week07_day1.py", "def test_always(decide, n)", "def test_always(decide, measure, n)")
+    project.replace(
+        "claims/test_week07_day1.py",
+        'decide(that(n != 3, f"At {n} it fails."))',
+        f'decide(that(n != 3, "At 3 it fails."))\n    measure("limit", {measured} + 0.0)',
+    )
+    result = project.run()
+    assert result.ret == 1
+    assert project.verdicts()["week07.day1.always"] == "error"
+    result.stdout.fnmatch_lines(["*limit is printed as*"])
+
+
+def test_a_nan_of_our_own_is_an_error(project: Project) -> None:
+    body = "measure('rows', 3)\nmeasure('third', .33)\nmeasure.also('mine', float('nan'))"
+    project.write("claims/test_week07_day1.py", check(body))
+    assert project.run().ret == 1
+    assert project.verdicts()["week07.day1.sizes"] == "error"
+
+
+@pytest.mark.parametrize("option", ["--report-dir", "--run-store", "--history"])
+def test_an_empty_directory_is_refused(project: Project, option: str) -> None:
+    result = project.run("claims", f"{option}=")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {option}: the directory is empty*"])
+
+
+def test_a_history_that_is_a_file_is_refused_before_anything_runs(project: Project) -> None:
+    result = project.run("claims", "--history=pytest.ini")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --history pytest.ini: is no directory*"])

@@ -162,6 +162,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
             )
         )
     decision = record.settle()
+    if record.misprints and pyfuncitem.get_closest_marker("refuted") is not None:
+        # Where the claim is expected to fail, a wrong figure would pass for that failure.
+        raise RuntimeError(f"{record.claim.id}: {'; '.join(record.misprints)}")
     if decision.verdict == Verdict.REFUTED:
         raise ClaimRefuted(decision.sentence)
     if decision.verdict == Verdict.INCONCLUSIVE:

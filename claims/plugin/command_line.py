@@ -33,5 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Start again with a command line that pytest reads as it is meant, where it would not."""
     started_here = Path(sys.argv[0]).name in ("pytest", "py.test") or sys.argv[0].endswith(("pytest/__main__.py",))
     better = joined(sys.argv[1:])
-    if started_here and better != sys.argv[1:] and Path("claims", "plugin").is_dir():
+    here = Path.cwd()
+    ours = any((folder / "claims" / "plugin").is_dir() for folder in (here, *here.parents))
+    if started_here and better != sys.argv[1:] and ours:
         os.execv(sys.executable, [sys.executable, "-m", "pytest", *better])  # noqa: S606  the same program again

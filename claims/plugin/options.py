@@ -161,6 +161,13 @@ def _refuse_bad_options(config: pytest.Config, registry: Registry) -> None:
         if not matching(pattern, registry.claims):
             close = difflib.get_close_matches(pattern, registry.claims, n=3) or list(registry.claims)[:3]
             raise pytest.UsageError(f"--claim {pattern!r} matches no claim; there are for example {', '.join(close)}")
+    for option in ("report_dir", "run_store", "history"):
+        if config.getoption(option) == "":
+            name = f"--{option.replace('_', '-')}"
+            raise pytest.UsageError(f"{name}: the directory is empty; name one, or leave the option out")
+    history = config.getoption("history")
+    if history is not None and "://" not in history and Path(history).exists() and not Path(history).is_dir():
+        raise pytest.UsageError(f"--history {history}: is no directory; name another")
     folder = report_folder(config)
     try:
         folder.mkdir(parents=True, exist_ok=True)

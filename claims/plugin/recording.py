@@ -86,6 +86,7 @@ class Recorder:
         self.collected: set[str] = set()
         self.results: dict[str, Result] = {}
         self.environment: dict[str, str | int] = {}
+        self.killed = False
         self.problems: list[str] = []
         self.lines: list[str] = []
 
@@ -116,6 +117,7 @@ class Recorder:
             result = self.results.setdefault(report.nodeid, Result(report.nodeid, "error"))
             result.verdict, result.reason = "error", what
             self.problems.append(f"{report.nodeid}: {what}")
+            self.killed = self.killed or str(report.when) == "???"
         elif report.skipped and report.when == "setup":
             self.results[report.nodeid] = Result(report.nodeid, "not run", reason="skipped")
 
@@ -146,6 +148,7 @@ class Recorder:
         output = getattr(node, "workeroutput", None) or {}
         self.environment = output.get("environment", self.environment)
         if error:
+            self.killed = True
             self.problems.append(f"worker {node.gateway.id} was lost: {error}")
 
     # The report ----------------------------------------------------------------------------------------------------
@@ -173,7 +176,9 @@ class Recorder:
         from reports.since import since
         from reports.tables import read_run, write_run
 
-        run = self._run(claims, complete=not lost and exitstatus in (0, 1), exit_status=int(exitstatus))
+        run = self._run(
+            claims, complete=not lost and not self.killed and exitstatus in (0, 1), exit_status=int(exitstatus)
+        )
         with contextlib.suppress(ReportError):  # no run before, or none that can be read
             run.info["since"] = since(read_run(report_folder(self.config)), run)
         try:
