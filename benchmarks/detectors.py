@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from asv.step_detect import detect_regressions, detect_steps
+from asv.step_detect import detect_steps
 from otava.analysis import compute_change_points
 
 from reports.drift.evidence import alarms
@@ -40,11 +40,6 @@ def asv_steps(means: Floats) -> bool:
     return len(detect_steps(means.tolist())) > 1
 
 
-def asv_regressions(means: Floats) -> bool:
-    """What asv publishes: steps of 5 % or more, of the worse, after which the level stayed."""
-    return bool(detect_regressions(detect_steps((-means).tolist()), threshold=0.05)[2])
-
-
 def otava(means: Floats) -> bool:
     """Otava's change points, at p < 0.001 and any size; where it fails, as on a constant, it found none."""
     try:
@@ -60,7 +55,6 @@ def fixed_threshold(means: Floats) -> bool:
 
 OTHERS: dict[str, Detector] = {
     "asv steps": asv_steps,
-    "asv regressions": asv_regressions,
     "Otava": otava,
     "fixed 5 %": fixed_threshold,
 }
