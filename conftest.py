@@ -2,6 +2,7 @@
 
 pytest_plugins = [
     "claims.plugin.options",
+    "claims.plugin.sharing",
     "claims.plugin.check",
     "claims.plugin.recording",
     "claims.plugin.progress",

@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from lessons.training import OPTIMIZERS, Loss, Step, Trace, Training
+from lessons.training import Loss, Step, Trace, Training
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
 
 
 def train_plainly(

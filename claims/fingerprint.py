@@ -54,10 +54,9 @@ def code_fingerprint(recipe: Hashable) -> str:
         if name in seen:
             continue
         # What the fields of a configuration hold is part of the recipe's content; their defaults do not matter.
-        tree = _essence(current, without_fields=current in configurations)
-        seen[name] = ast.dump(tree)
+        seen[name], names = _essence(current, without_fields=current in configurations)
         module = sys.modules[current.__module__]
-        for used in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}):
+        for used in names:
             value = getattr(module, used, None)
             if _is_ours(value):
                 pending.append(value)
@@ -130,9 +129,12 @@ class _Essence(ast.NodeTransformer):
         return node
 
 
-def _essence(code: Any, *, without_fields: bool) -> ast.Module:
+@cache
+def _essence(code: Any, *, without_fields: bool) -> tuple[str, tuple[str, ...]]:
+    """Return what of a function or class may change a number, as text, and the names that it uses."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     if without_fields and isinstance(tree.body[0], ast.ClassDef):
         tree.body[0].body = [node for node in tree.body[0].body if not isinstance(node, ast.AnnAssign)] or [ast.Pass()]
     transformed: ast.Module = _Essence().visit(tree)
-    return transformed
+    names = {node.id for node in ast.walk(transformed) if isinstance(node, ast.Name)}
+    return ast.dump(transformed), tuple(sorted(names))

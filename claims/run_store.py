@@ -15,7 +15,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,13 +56,19 @@ class Run:
 class RunStore:
     """The runs in one folder, made where they are missing."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ahead: Iterable[tuple[Recipe, int]] = ()) -> None:
         """Open a store, and make its folder if need be.
+
+        Args:
+            folder: where the runs are.
+            ahead: recipes with a seed each, whose runs will be needed sooner or later, by this process or another;
+                made in this order where a process would otherwise wait.
 
         Raises:
             RunStoreError: if the folder cannot be written.
         """
         self.folder = folder
+        self._ahead = list(ahead)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f".{os.getpid()}.probe"
@@ -74,7 +80,8 @@ class RunStore:
     def runs(self, recipe: Recipe, seeds: Sequence[int], device: torch.device) -> list[Run]:
         """Return the runs of a recipe for all seeds, in their order, making those that are missing.
 
-        Processes that need the same missing runs share them out: each makes the next run that nobody is making.
+        Processes that need the same missing runs share them out: each makes the next run that nobody is making, and
+        where all that is missing is being made elsewhere, one that is needed later.
 
         Raises:
             RunStoreError: if a seed is out of range, a run gives NaN or the store cannot be written.
@@ -93,9 +100,28 @@ class RunStore:
                     run = self._make(path, recipe, seed, device, determinants[seed])
                 if run is not None:
                     found[seed], idle = run, False
-            if idle:
-                time.sleep(POLL_SECONDS)  # all that is missing is being made elsewhere
+            if idle and not self.make_ahead(device):
+                time.sleep(POLL_SECONDS)
         return [found[seed] for seed in seeds]
+
+    def make_ahead(self, device: torch.device) -> bool:
+        """Make one of the runs that will be needed and that nobody is making; say whether there was one.
+
+        What goes wrong with it is for the check that needs the run to say.
+        """
+        being_made = []
+        made = False
+        while self._ahead and not made:
+            recipe, seed = self._ahead.pop(0)
+            determinants = self._determinants(recipe, seed, device)
+            path = self._path(determinants)
+            if not path.exists():
+                with contextlib.suppress(RunStoreError):
+                    made = self._make(path, recipe, seed, device, determinants) is not None
+                    if not made:
+                        being_made.append((recipe, seed))  # its process may yet die
+        self._ahead = being_made + self._ahead
+        return made
 
     def _determinants(self, recipe: Recipe, seed: int, device: torch.device) -> dict[str, Any]:
         # Here, because the controller opens a store too, and need not wait for torch to be imported.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -19,8 +18,7 @@ from lessons.classifiers import CELLS, RecurrentClassifier, parameter_count, poo
 from lessons.leak import CHANCE, LEAK, LEAKED, LENGTH, TOKENS
 from lessons.next_element import NextElementModel, next_element_loss, shifted
 from lessons.padding import PAGE_SEQUENCES, RecurrentLayer, masked_mean, pack, pad, run
-from lessons.recipes import BIDIRECTIONAL, COMPARISON, DEPTH_AND_DIRECTION
-from lessons.training import Training
+from lessons.recipes import BIDIRECTIONAL, COMPARISON, DEPTH_AND_DIRECTION, TWO_LAYERS_LONGER
 
 FEATURES, HIDDEN = 4, 5
 
@@ -31,8 +29,6 @@ NEGLIGIBLE = 1e-5
 """What the same sum in another order may differ by in float32: states and outputs lie between −1 and 1."""
 
 VISIBLE = 1e-3
-
-TWO_LAYERS_LONGER = replace(DEPTH_AND_DIRECTION["two layers"], training=Training(epochs=20))
 
 
 @claim("week07.day4.depth-and-direction")

@@ -17,7 +17,7 @@ from claims.marks import claim, refuted
 from claims.numerics import run_numerics
 from claims.record import Decide, Measure
 from lessons.classifiers import CELLS, Cell, parameter_count
-from lessons.clipping import ADAM, SGD_RATE, ClippingProbe, handed_over, sgd
+from lessons.clipping import SGD_RATE, ClippingProbe, handed_over, sgd
 from lessons.divergence import CLIPPED_TOTAL, UNCLIPPED_TOTAL
 from lessons.dropout import STATE_DROPOUT, carried, refreshed, state_masks
 from lessons.length_sweep import LARGER_BUDGET, UNCLIPPED_SWEEP
@@ -39,14 +39,17 @@ def watched(probe: ClippingProbe, device: torch.device) -> Outcome:
 
 @claim("week07.day5.clipping-caps-norm")
 def test_clipping_caps_norm(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
-    largest = evidence(CLIPPING["without clipping"])["largest norms"].reduced(max)
+    largest = evidence(CLIPPING["without clipping"])["norms before"].reduced(max)
     measure("largest norm without clipping", largest, bounds=(0, np.inf))
     decide(beats(largest, 1.5, names=("the largest norm without clipping", "1.5, half as much again as the ceiling,")))
 
 
 @claim("week07.day5.clipping-caps-norm")
-def test_clipping_caps_norm__ceiling(measure: Measure, decide: Decide, device: torch.device) -> None:
-    page = watched(ADAM[1.0], device)
+def test_clipping_caps_norm__ceiling(
+    measure: Measure, decide: Decide, evidence: EvidenceOf, device: torch.device
+) -> None:
+    runs = evidence(CLIPPING["with clipping"])
+    page = runs.page.outcome
     measure("largest norm with clipping", max(page["norms after"]))
     trace, steps = "the page's clipped run, step by step", range(len(page["norms after"]))
     for series, name in (("before clipping", "norms before"), ("after clipping", "norms after")):
@@ -54,7 +57,8 @@ def test_clipping_caps_norm__ceiling(measure: Measure, decide: Decide, device: t
     measure.limit(trace, 1.0, "largest norm allowed")
 
     def steps_of_runs() -> Iterator[tuple[tuple[float, int], bool]]:
-        yield from (((1.0, step), norm <= 1 + ROUNDING) for step, norm in enumerate(page["norms after"]))
+        for norms in runs["norms after"].values:
+            yield from (((1.0, step), norm <= 1 + ROUNDING) for step, norm in enumerate(norms))
         for limit in LIMITS:
             run = watched(sgd(limit), device)
             yield from (((limit, step), norm <= limit * (1 + ROUNDING)) for step, norm in enumerate(run["norms after"]))
@@ -85,7 +89,10 @@ def test_clipping_keeps_direction(decide: Decide, device: torch.device) -> None:
 @claim("week07.day5.clipping-bounds-the-step")
 @refuted
 def test_clipping_bounds_the_step(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
-    runs = {"without clipping": evidence(ADAM[None]), "with clipping": evidence(ADAM[1.0])}
+    runs = {
+        "without clipping": evidence(CLIPPING["without clipping"]),
+        "with clipping": evidence(CLIPPING["with clipping"]),
+    }
     largest = {name: run["changes"].reduced(max) for name, run in runs.items()}
     for name, run in runs.items():
         measure.also(f"largest Adam step {name}", largest[name], bounds=(0, np.inf))
@@ -111,7 +118,10 @@ def test_clipping_bounds_the_step(measure: Measure, decide: Decide, evidence: Ev
 
 @claim("week07.day5.clipping-bounds-the-step.corrected")
 def test_clipping_bounds_the_step__corrected(decide: Decide, evidence: EvidenceOf) -> None:
-    clipped, unclipped = evidence(ADAM[1.0])["changes"], evidence(ADAM[None])["changes"]
+    clipped, unclipped = (
+        evidence(CLIPPING["with clipping"])["changes"],
+        evidence(CLIPPING["without clipping"])["changes"],
+    )
     decide(
         equivalent(
             clipped.reduced(max),
@@ -126,7 +136,7 @@ def test_clipping_bounds_the_step__corrected(decide: Decide, evidence: EvidenceO
     decide(
         close(
             first,
-            np.full(len(first), ADAM[1.0].training.learning_rate * math.sqrt(moved)),
+            np.full(len(first), CLIPPING["with clipping"].training.learning_rate * math.sqrt(moved)),
             rtol=1e-3,
             what="Adam's first step, clipped or not, against learning rate × √parameters",
         )

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from lessons.classifiers import Cell, SequenceClassifier
 from lessons.memory_task import MemoryTask, memory_task
-from lessons.recipes import CLIPPING, PLAIN_RNN
 from lessons.training import Step, Training, train
 
 
@@ -35,7 +34,7 @@ class ClippingProbe:
     """
 
     training: Training
-    model: SequenceClassifier = PLAIN_RNN
+    model: SequenceClassifier = SequenceClassifier("rnn")
     data: MemoryTask = MemoryTask()
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
@@ -63,12 +62,6 @@ class ClippingProbe:
         trace = train(model, inputs, labels, self.training, observe=observe)
         return {"norms before": trace.norms, "norms after": after, "changes": changes}
 
-
-ADAM = {
-    None: ClippingProbe(CLIPPING["without clipping"].training),
-    1.0: ClippingProbe(CLIPPING["with clipping"].training),
-}
-"""The page's own two runs, by their largest norm, seen step by step."""
 
 SGD_RATE = 0.5
 

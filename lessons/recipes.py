@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import torch
 
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
+from lessons.clipping import ClippingProbe
 from lessons.counts import COUNTS_BASELINE
 from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
 from lessons.memory_task import MemoryTask
@@ -108,13 +109,14 @@ DEPTH_AND_DIRECTION = {
 }
 """week07 day 4."""
 
+TWO_LAYERS_LONGER = replace(DEPTH_AND_DIRECTION["two layers"], training=Training(epochs=20))
+"""Twice the page's epochs: are two layers worse, or slower to train?"""
+
 CLIPPING = {
-    "without clipping": Classification(MemoryTask(), PLAIN_RNN, Training(learning_rate=0.02, epochs=3, reseed=False)),
-    "with clipping": Classification(
-        MemoryTask(), PLAIN_RNN, Training(learning_rate=0.02, epochs=3, clip=1.0, reseed=False)
-    ),
+    "without clipping": ClippingProbe(Training(learning_rate=0.02, epochs=3, reseed=False)),
+    "with clipping": ClippingProbe(Training(learning_rate=0.02, epochs=3, clip=1.0, reseed=False)),
 }
-"""week07 day 5: an Adam rate at which gradients grow."""
+"""week07 day 5: a plain RNN at an Adam rate at which gradients grow, seen step by step."""
 
 LENGTHS = (6, 10, 16)
 LENGTH_SWEEP = {

@@ -7,7 +7,7 @@ parameter, and the weights that come out are bit for bit those of the plain loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,12 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-Loss = Callable[[Tensor, Tensor], Tensor]
+from lessons.optimizers import OPTIMIZERS
 
-OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
-    "sgd": torch.optim.SGD,
-}
+Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -111,6 +108,15 @@ def flatten(model: nn.Module) -> nn.Parameter:
     return flat
 
 
+def global_norm(gradients: Sequence[Tensor]) -> Tensor:
+    """Return the norm of all gradients as if they were one vector, a float of shape ().
+
+    It is computed as the library's clipping does, as the norm of the gradients' norms, and equal to that to the bit.
+    """
+    norm: Tensor = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in gradients]))
+    return norm
+
+
 def train(
     model: nn.Module,
     inputs: Tensor,
@@ -135,20 +141,23 @@ def train(
     """
     model.train()
     # The kernels of a GPU want a recurrent layer's weights in their own layout, and complain about any other.
-    updated = [flatten(model)] if inputs.device.type == "cpu" else list(model.parameters())
-    optimizer = OPTIMIZERS[training.optimizer](updated, lr=training.learning_rate)
+    parameters = list(model.parameters())
+    updated = [flatten(model)] if inputs.device.type == "cpu" else parameters
+    update = OPTIMIZERS[training.optimizer](updated, training.learning_rate)
     losses: list[list[Tensor]] = []
     norms: list[Tensor] = []
     for epoch in range(training.epochs):
         losses.append([])
         for batch, batch_targets in shuffled_batches(inputs, targets, training.batch_size):
-            optimizer.zero_grad(set_to_none=False)
+            for parameter in updated:
+                if parameter.grad is not None:
+                    parameter.grad.zero_()
             loss = loss_function(model(batch), batch_targets)
             loss.backward()  # type: ignore[no-untyped-call]
-            norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
+            norm = global_norm([p.grad for p in parameters if p.grad is not None])
             if training.clip is not None:
                 nn.utils.clip_grads_with_norm_(updated, training.clip, norm)
-            optimizer.step()
+            update()
             losses[-1].append(loss.detach())
             norms.append(norm)
             if observe is not None:

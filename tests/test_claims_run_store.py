@@ -181,3 +181,28 @@ def test_a_killed_process_leaves_no_lock_and_no_half_run(tmp_path: Path) -> None
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
     assert _work(str(tmp_path / "store"), recipe, [0]) == [1.0]
+
+
+def test_a_process_that_would_wait_makes_runs_that_are_needed_later(tmp_path: Path, trace: Path) -> None:
+    now, later = Counted(str(trace)), Counted(str(trace), value=2.0)
+    RunStore(tmp_path / "store").runs(now, [0], CPU)
+    (made,) = files(RunStore(tmp_path / "store"))
+    made.rename(made.with_suffix(".away"))
+    store = RunStore(tmp_path / "store", ahead=[(now, 0), (later, 3), (later, 4)])
+    with FileLock(made.with_suffix(".lock")):  # as if another process were making it
+        assert store.make_ahead(CPU)
+        assert [line.split()[0] for line in lines(trace)] == ["0", "3"]
+        assert store.make_ahead(CPU)
+        assert not store.make_ahead(CPU), "nothing is left but what is being made elsewhere"
+    assert store.make_ahead(CPU), "the other process died, and its run is still needed"
+    assert not store.make_ahead(CPU)
+    assert [line.split()[0] for line in lines(trace)] == ["0", "3", "4", "0"]
+
+
+def test_what_fails_ahead_is_left_to_the_check_that_needs_it(tmp_path: Path, trace: Path) -> None:
+    broken = Counted(str(trace), value=float("nan"))
+    store = RunStore(tmp_path / "store", ahead=[(broken, 0), (Counted(str(trace)), 0)])
+    assert store.make_ahead(CPU)
+    assert not store.make_ahead(CPU)
+    with pytest.raises(RunStoreError, match="accuracy is not a finite number"):
+        store.runs(broken, [0], CPU)

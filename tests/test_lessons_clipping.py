@@ -7,8 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.clipping import ADAM, gradient_vector, handed_over, parameter_vector, sgd
+from lessons.clipping import gradient_vector, handed_over, parameter_vector, sgd
 from lessons.memory_task import MemoryTask
+from lessons.recipes import CLIPPING
 
 CPU = torch.device("cpu")
 SHORT = MemoryTask(training_rows=128, validation_rows=1)
@@ -31,8 +32,8 @@ def test_a_probe_sees_every_step() -> None:
 
 
 def test_probes_of_the_page_differ_in_clipping_alone() -> None:
-    assert replace(ADAM[1.0].training, clip=None) == ADAM[None].training
-    assert ADAM[1.0].training.clip == 1.0
+    assert replace(CLIPPING["with clipping"].training, clip=None) == CLIPPING["without clipping"].training
+    assert CLIPPING["with clipping"].training.clip == 1.0
 
 
 @settings(max_examples=10, deadline=None)

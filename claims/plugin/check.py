@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,38 +12,35 @@ import pytest
 
 from claims.decisions import ClaimRefuted, Decision, Verdict
 from claims.plugin.options import SESSION, worker_threads
-from claims.record import FEWEST_SEEDS, Decide, Measure, NotEnoughSeeds, Record
 from claims.traceability import Check, check_id
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # at run time imported where a check runs, because the controller waits for its workers meanwhile
     import torch
 
     from claims.evidence import Evidence, EvidenceOf
+    from claims.record import Decide, Measure, Record
     from claims.run_store import RunStore
     from lessons.recipes import Recipe
 
 
-RECORD = pytest.StashKey[Record]()
+RECORD = pytest.StashKey["Record"]()
 NODES = pytest.StashKey[int]()
 
 
 @pytest.fixture
 def measure(request: pytest.FixtureRequest) -> Measure:
     """Record measured numbers."""
+    from claims.record import Measure
+
     return Measure(request.node.stash[RECORD], request.config.stash[SESSION].registry)
 
 
 @pytest.fixture
 def decide(request: pytest.FixtureRequest) -> Decide:
     """Record decisions."""
+    from claims.record import Decide
+
     return Decide(request.node.stash[RECORD])
-
-
-@pytest.fixture(scope="session")
-def seeds(pytestconfig: pytest.Config) -> tuple[int, ...]:
-    """Return the seeds of this session."""
-    first = pytestconfig.getoption("first_seed")
-    return tuple(range(first, first + pytestconfig.getoption("seeds")))
 
 
 @pytest.fixture(scope="session")
@@ -68,14 +64,6 @@ def device(session_device: torch.device, request: pytest.FixtureRequest) -> torc
     return session_device
 
 
-@pytest.fixture(scope="session")
-def run_store(pytestconfig: pytest.Config) -> RunStore:
-    """Return the store of training runs that this session's workers share."""
-    from claims.run_store import RunStore
-
-    return RunStore(Path(pytestconfig.getoption("run_store")))
-
-
 @pytest.fixture
 def evidence(
     run_store: RunStore, seeds: tuple[int, ...], device: torch.device, pytestconfig: pytest.Config
@@ -85,6 +73,7 @@ def evidence(
     A run that no page made serves to decide a claim alone; with too few seeds to decide anything it is not made.
     """
     from claims.evidence import gather
+    from claims.record import FEWEST_SEEDS, NotEnoughSeeds
     from lessons.recipes import PAGE_RUNS
 
     def evidence_of(recipe: Recipe) -> Evidence:
@@ -140,6 +129,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     session = item.config.stash.get(SESSION, None)
     check = session.checks.get(check_id(item.nodeid)) if session is not None else None
     if session is not None and check is not None:
+        from claims.record import Record
+
         item.stash[RECORD] = Record(session.registry.claims[check.claim], item.stash[NODES])
 
 
@@ -149,6 +140,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
     record = pyfuncitem.stash.get(RECORD, None)
     if record is None:
         return (yield)
+    from claims.record import NotEnoughSeeds
+
     result = None
     try:
         result = yield

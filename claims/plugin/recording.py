@@ -7,9 +7,11 @@ killed is an error, one that was never started has not run, and the report says 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,7 +23,6 @@ import pytest
 
 from claims.decisions import Decision
 from claims.errata import errata
-from claims.multiplicity import settled
 from claims.plugin.options import OWN_STORE, SESSION, Session, is_worker, report_folder
 from claims.registry import CORRECTED
 from claims.traceability import check_id
@@ -98,8 +99,9 @@ class Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
-        """Note what the workers are going to run."""
+        """Note what the workers are going to run, and get ready for the report while they do."""
         self._collect(ids)
+        threading.Thread(target=_import_what_the_report_needs, daemon=True).start()
 
     def _collect(self, node_ids: Iterable[str]) -> None:
         self.collected |= {node for node in node_ids if check_id(node) in self.session.checks}
@@ -205,6 +207,8 @@ class Recorder:
 
     def _correct_for_multiplicity(self) -> None:
         """Make undecided what would not stand among all that this run decides; see `claims.multiplicity`."""
+        from claims.multiplicity import settled
+
         rows = [row for node in sorted(self.results) for row in self.results[node].decisions]
         for row, decision in zip(rows, settled([Decision(**row) for row in rows]), strict=True):
             sentence = decision.sentence[:1].upper() + decision.sentence[1:]  # a decider starts with a name as given
@@ -359,6 +363,13 @@ class Recorder:
             curves=[{"claim": claim, **row} for _, claim, result in nodes for row in result.curves],
             errata=corrections,
         )
+
+
+def _import_what_the_report_needs() -> None:
+    """Import, in a controller that waits for its workers, what would take seconds when they are done."""
+    with contextlib.suppress(ImportError):  # the report itself will say so
+        importlib.import_module("claims.multiplicity")
+        importlib.import_module("reports.html")
 
 
 def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
