@@ -10,7 +10,7 @@ from scipy.stats import kstest
 
 from reports.drift.evidence import LEAST_REFERENCE, Nights, alarms, conformal_scores, first_alarm, tie_breakers
 from reports.populations import shapes
-from reports.simulate import CHANGES, delay_table, false_alarms, ideal_nights, report
+from reports.simulate import CHANGES, delay_table, false_alarms, first_of_all, ideal_nights, report
 
 
 def scores(values, rng):
@@ -87,15 +87,23 @@ def test_the_promised_rates():
     assert (counts > 0).mean() <= 0.01
     table = delay_table(rng, populations, seeds=20, replications=8)
     assert set(table["change"]) == set(CHANGES)
-    drops = table[table["change"] == "drop of 5 points"].set_index("figure")
+    drop = table[table["change"] == "drop of 5 points"]
+    drops, together = drop[drop["claim"] != ""].set_index("figure"), drop[drop["claim"] == ""].iloc[0]
     quiet = drops[drops["deviation"] <= 0.03]
     assert len(quiet) >= 2
     assert (quiet["within_2"] == 1).all()
     assert (drops["median"] <= drops["ideal"] + 1).all()
     assert (drops["oracle"] <= drops["nights_95"]).all()
+    assert together["first_night"] == 1, "a change of all figures shows in the steadiest of them"
+    assert together["nights_95"] <= drops["nights_95"].min()
     pinned = {"narrow": 1, "medium": 1, "wide": 2, "bimodal": 1, "constant": 1, "rare failure": 1, "skewed to one": 1}
     assert {name: round(drops.loc[name, "median"]) for name in pinned} == pinned
     assert "red nights of 1095" in report(counts, table, len(populations), 20)
+
+
+def test_all_figures_at_once_alarm_with_the_first_of_them():
+    found = first_of_all([np.array([3.0, np.inf, 1.0]), np.array([2.0, 5.0])])
+    assert found.tolist() == [2.0, 5.0]
 
 
 def test_the_ideal_test_needs_what_the_normal_formula_says():
