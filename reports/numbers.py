@@ -76,18 +76,22 @@ def show_all(values: Sequence[tuple[float, str]]) -> list[str]:
     return texts
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Write an interval to two significant digits of its width; a missing end is an open end."""
+def interval(low: float | None, high: float | None, *, exact: bool = False) -> str:
+    """Write an interval to two significant digits of its width, or with every digit; an open one in words.
+
+    An end that is missing or infinite on its own side is open.
+    """
     if low is None and high is None:
         return ""
-    places = 0
-    if low is not None and high is not None and math.isfinite(high - low):
-        places = _places_to_see(high, low)
-    ends = [
-        open_end if end is None else show(end) if not math.isfinite(end) or not places else _fixed(end, places)
-        for end, open_end in ((low, "-inf"), (high, "inf"))
-    ]
-    return f"{ends[0]} to {ends[1]}"
+    ends = [None if end is None or end == away else end for end, away in ((low, -math.inf), (high, math.inf))]
+    below, above = ends
+    if below is None or above is None:
+        word, end = ("at most", above) if below is None else ("at least", below)
+        return "any number" if end is None else f"{word} {repr(end) if exact else show(end)}".removesuffix(".0")
+    if exact:
+        return f"{below!r} to {above!r}"
+    places = _places_to_see(above, below) if math.isfinite(above - below) else 0
+    return " to ".join(_fixed(end, places) if places and math.isfinite(end) else show(end) for end in (below, above))
 
 
 def duration(seconds: float | None) -> str:

@@ -63,6 +63,11 @@ class Figure:
         """The interval as it is shown."""
         return interval(self.low, self.high)
 
+    @property
+    def exact_interval(self) -> str:
+        """The interval with every digit."""
+        return interval(self.low, self.high, exact=True)
+
 
 @dataclass
 class Claim:

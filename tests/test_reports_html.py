@@ -1,5 +1,6 @@
 """The page as text: valid, safe, self-contained, the same every time, and true to the tables."""
 
+import math
 import re
 from collections import Counter
 from itertools import pairwise
@@ -177,6 +178,17 @@ def test_values_that_differ_in_the_last_digit_look_different():
     for shown in ("1.00000001", "1.00000002", "1e-27"):
         assert f">{shown}<" in text
     assert show(1e-27) == "1e-27"
+
+
+def test_an_open_interval_is_told_in_words():
+    claim = {"claim": "a", "lesson": "l", "verdict": "holds"}
+    row = {"claim": "a", "figure": "training seconds", "kind": "stated", "printed": "20",
+           "measured": 12.5, "agreement": "within", "low": 0.0, "high": math.inf}  # fmt: skip
+    decision = {"claim": "a", "verdict": "holds", "sentence": "It is so.", "low": 0.5, "high": math.inf}
+    text = html(Run.from_rows(info={"complete": True}, claims=[claim], measurements=[row], decisions=[decision]))
+    assert "at least 0<" in text
+    assert "at least 0.5" in text
+    assert " to inf" not in text
 
 
 def test_missing_and_nan_are_told_apart():

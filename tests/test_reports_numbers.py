@@ -59,14 +59,33 @@ def test_what_is_shown_is_the_value_rounded(value, printed):
 
 @given(st.floats(), st.floats())
 def test_an_interval_can_always_be_written(low, high):
-    assert " to " in interval(low, high)
+    open_ends = (low == -math.inf) + (high == math.inf)
+    for exact in (False, True):
+        text = interval(low, high, exact=exact)
+        assert (" to " in text) is (open_ends == 0)
+        assert text.startswith("at ") is (open_ends == 1)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.0, math.inf, "at least 0"),
+        (0.25, None, "at least 0.25"),
+        (-math.inf, 0.5, "at most 0.5"),
+        (None, 0.5, "at most 0.5"),
+        (-math.inf, math.inf, "any number"),
+        (None, None, ""),
+    ],
+)
+def test_an_open_interval_is_written_in_words(low, high, text, exact):
+    assert interval(low, high, exact=exact) == text
 
 
 def test_intervals():
     assert interval(0.61234, 0.93411) == "0.61 to 0.93"
     assert interval(0.87612, 0.87698) == "0.87612 to 0.87698"
-    assert interval(None, 0.5) == "-inf to 0.5"
-    assert interval(None, None) == ""
+    assert interval(0.61234, 0.93411, exact=True) == "0.61234 to 0.93411"
     assert interval(1e-27, 3e-27) == "1.0e-27 to 3.0e-27"
 
 
