@@ -295,3 +295,22 @@ def test_a_history_that_is_a_file_is_refused_before_anything_runs(project: Proje
     result = project.run("claims", "--history=pytest.ini")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --history pytest.ini: is no directory*"])
+
+
+def test_a_history_that_cannot_be_kept_costs_nothing_else(project: Project) -> None:
+    # A place that is there when the run starts, and in which the folder of this kind of device cannot be made.
+    for kind in ("cpu-x86_64", "cpu-arm64", "cpu-unknown"):
+        project.write(f"history/{kind}", "a file\n")
+    result = project.run("--device=cpu", "--history=history")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "claims: 2 hold, 1 refuted*",
+            "printed figures: *",
+            "changed: nothing",
+            "report: *index.html",
+            "error: history: cannot*",
+        ]
+    )
+    assert project.verdicts() == ALL
+    assert (project.report / "index.html").exists()

@@ -183,18 +183,19 @@ class Recorder:
         )
         with contextlib.suppress(ReportError):  # no run before, or none that can be read
             run.info["since"] = since(read_run(report_folder(self.config)), run)
+        from reports.summary import terminal_lines
+
+        self.lines = terminal_lines(run)
+        # What was measured is told whatever happens to it, and each error stands beside what went well.
         try:
             write_run(run, report_folder(self.config))
-            history = self.config.getoption("history")
-            if history is not None:
+            self.lines.append(f"report: {report_folder(self.config) / 'index.html'}")
+            if self.config.getoption("history") is not None:
                 from reports.history import append
 
-                append(history, run)
-            from reports.summary import terminal_lines
-
-            self.lines = [*terminal_lines(run), f"report: {report_folder(self.config) / 'index.html'}"]
+                append(self.config.getoption("history"), run)
         except ReportError as error:
-            self.lines = [str(error)]
+            self.lines.append(f"error: {error}")
             if session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
