@@ -36,13 +36,14 @@ class Column:
 
     `text` is a string, empty where missing. `number` (float) and `integer` (int) are None where missing,
     which is not the same as a NaN that was measured. `flag` is a bool, False where missing. Without `needed`,
-    a table may lack the column or leave it empty.
+    a table may lack the column or leave it empty. With `least`, a number is finite and no smaller than that.
     """
 
     name: str
     type: Literal["text", "number", "integer", "flag"] = "text"
     needed: bool = False
     choices: tuple[str, ...] = ()
+    least: float | None = None
 
 
 def _texts(*names: str, needed: bool = False) -> tuple[Column, ...]:
@@ -52,6 +53,8 @@ def _texts(*names: str, needed: bool = False) -> tuple[Column, ...]:
 def _numbers(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, "number") for name in names)
 
+
+_SECONDS = Column("seconds", "number", least=0.0)
 
 TABLES: dict[str, tuple[Column, ...]] = {
     "measurements": (
@@ -63,7 +66,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("seeds", "integer"),
         *_numbers("low", "high"),
         *_texts("unit", "device", "check"),
-        Column("seconds", "number"),
+        _SECONDS,
     ),
     "claims": (
         *_texts("claim", "lesson", needed=True),
@@ -75,7 +78,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("seeds", "integer"),
         *_texts("evidence", "controls"),
         Column("checks", "integer"),
-        Column("seconds", "number"),
+        _SECONDS,
     ),
     "samples": (
         *_texts("claim", "figure", needed=True),
@@ -107,6 +110,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }
 OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata")
+FILES = (*(f"{name}.csv" for name in TABLES), "run.json")
+PAGES = ("errata.md", "summary.md", "index.html")
 KEYS = {"claims": ("claim",), "measurements": ("claim", "figure"), "samples": ("claim", "figure", "seed")}
 
 _STOPPED = "missing; this is no report directory, or its run was stopped early"
@@ -191,10 +196,12 @@ def write_run(run: Run, path: str | Path) -> None:
     """Write tables, `run.json` and then the pages of `run` into directory `path`, made if it is not there.
 
     The tables are all written under temporary names before the first is renamed, so a full disk leaves an
-    earlier report as it was; the pages follow the same way. Raises ReportError where the disk refuses.
+    earlier report as it was; the pages follow the same way. Raises ReportError where the disk refuses, and before
+    anything is written where a directory is in the way of a table or a page.
     """
     from reports.build import build  # the tables must be safe before the pages' libraries are even loaded
 
+    _refuse_directories(Path(path), (*FILES, *PAGES))
     write_tables(run, path)
     build(path)
 
@@ -209,8 +216,9 @@ def write_tables(run: Run, path: str | Path) -> None:
 def write_files(path: Path, texts: Mapping[str, str]) -> None:
     """Write each text as a file of directory `path`: all under temporary names first, then renamed in order.
 
-    Raises ReportError, with no temporary file left behind.
+    Raises ReportError, with no temporary file left behind, and nothing renamed where a directory is in the way.
     """
+    _refuse_directories(path, texts)
     staged = {path / name: path / f".{name}.{os.getpid()}.tmp" for name in texts}
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -229,6 +237,13 @@ def write_files(path: Path, texts: Mapping[str, str]) -> None:
     except BaseException:
         _remove(staged.values())
         raise
+
+
+def _refuse_directories(path: Path, names: Iterable[str]) -> None:
+    """Refuse to write files of which one could not be renamed into its place, when others already were."""
+    for file in (path / name for name in names):
+        if file.is_dir() and not file.is_symlink():
+            raise ReportError(f"{file}: is a directory, where a file has to go; move it or name another place")
 
 
 def _remove(files: Iterable[Path]) -> None:
@@ -268,7 +283,8 @@ def _checked_info(info: Any, where: str) -> dict[str, Any]:
     checked: dict[str, Any] = {"schema": schema, "complete": info["complete"]}
     for key, (types, default) in _INFO.items():
         value = info.get(key, default)
-        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
+        wrong_number = isinstance(value, int | float) and not 0 <= value < math.inf
+        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool) or wrong_number:
             raise ReportError(f"{where}: {key!r} cannot be {value!r:.60}; run the suite again")
         checked[key] = _plain(value)
     checked.update({key: _plain(value) for key, value in info.items() if key not in checked})
@@ -359,10 +375,13 @@ def _value(column: Column, cell: str) -> str | float | int | bool | None:
     try:
         if "_" in cell or cell != cell.strip():  # Python's own literals allow this, no other reader of CSV does
             raise ValueError
-        return float(cell) if column.type == "number" else int(cell)
+        number = float(cell) if column.type == "number" else int(cell)
     except ValueError:
         wanted = "an integer" if column.type == "integer" else "a number"
         raise ValueError(f"{cell!r:.60} is not {wanted}") from None
+    if column.least is not None and not column.least <= number < math.inf:
+        raise ValueError(f"{cell!r:.60} is not a finite number of at least {column.least:g}")
+    return number
 
 
 def _text_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

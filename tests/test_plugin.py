@@ -314,3 +314,12 @@ def test_a_history_that_cannot_be_kept_costs_nothing_else(project: Project) -> N
     )
     assert project.verdicts() == ALL
     assert (project.report / "index.html").exists()
+
+
+def test_a_report_that_cannot_be_written_still_leaves_its_tally_on_the_terminal(project: Project) -> None:
+    (project.report / "index.html").mkdir(parents=True)
+    result = project.run("--history=history")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["claims: 2 hold, 1 refuted*", "error: *index.html: *directory*"])
+    result.stdout.no_fnmatch_line("report: *")
+    assert [file.name for file in project.report.iterdir()] == ["index.html"]

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports import tables
+from reports.__main__ import main
 from reports.errors import ReportError
-from reports.tables import Run, read_run, write_tables
+from reports.tables import Run, read_run, write_run, write_tables
 
 CLAIM = {"claim": "week07.day1.a", "lesson": "week07", "verdict": "holds", "kind": "exact"}
 
@@ -150,11 +151,14 @@ BAD = {
     ),
     "no schema": ("run.json", '{"complete": true}', "schema version None"),
     "not complete or not": ("run.json", '{"schema": 1}', "'complete' must be true or false"),
-    "odd seconds": (
-        "run.json",
-        '{"schema": 1, "complete": true, "seconds": "long"}',
-        "'seconds' cannot be 'long'",
-    ),
+    **{
+        f"{name} of {value}": (
+            "run.json",
+            f'{{"schema": 1, "complete": true, "{name}": {value}}}',
+            f"{name!r} cannot be",
+        )
+        for name, value in (("seconds", '"long"'), ("seconds", "-1.5"), ("seconds", "1e999"), ("seeds", "-1"))
+    },
 }
 
 
@@ -168,6 +172,22 @@ def test_what_is_damaged_is_named_in_one_line(tmp_path, case):
     assert message in str(caught.value)
     assert str(tmp_path / file) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "-0.5"])
+@pytest.mark.parametrize(
+    "table", [name for name, columns in tables.TABLES.items() if "seconds" in [c.name for c in columns]]
+)
+def test_a_duration_is_finite_and_not_negative(tmp_path, capsys, table, number):
+    rows = [{"claim": CLAIM["claim"], "figure": "a", "seconds": 1.5}]
+    write_tables(run_with(claims=[{**CLAIM, "seconds": 1.5}], measurements=rows), tmp_path)
+    file = tmp_path / f"{table}.csv"
+    file.write_text(file.read_text(encoding="utf-8").replace("1.5", number), encoding="utf-8")
+    assert main(["build", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {file}, row 1, column 'seconds': '{number}' is not a finite number")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_bytes_that_are_not_text_are_named(tmp_path):
@@ -222,3 +242,33 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ReportError, match="cannot write the report"):
         write_tables(run_with(), tmp_path / "file" / "run")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    path = tmp_path_factory.mktemp("written")
+    write_run(run_with(), path)
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+@pytest.mark.parametrize("name", [*tables.FILES, *tables.PAGES])
+def test_a_directory_in_the_way_of_a_file_leaves_the_old_report_whole(tmp_path, written, name):
+    assert set(written) == {*tables.FILES, *tables.PAGES}
+    for other, content in written.items():
+        (tmp_path / other).mkdir() if other == name else (tmp_path / other).write_bytes(content)
+    with pytest.raises(ReportError) as caught:
+        write_run(run_with(claims=[{**CLAIM, "verdict": "refuted"}]), tmp_path)
+    assert (
+        str(caught.value) == f"{tmp_path / name}: is a directory, where a file has to go; move it or name another place"
+    )
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == {
+        other: content for other, content in written.items() if other != name
+    }
+
+
+def test_a_directory_in_the_way_of_one_page_leaves_the_other_pages(tmp_path, written):
+    for name, content in written.items():
+        (tmp_path / name).mkdir() if name == "index.html" else (tmp_path / name).write_bytes(content)
+    write_tables(run_with(claims=[{**CLAIM, "verdict": "refuted"}]), tmp_path)
+    assert main(["build", str(tmp_path)]) == 2
+    assert (tmp_path / "summary.md").read_bytes() == written["summary.md"]
