@@ -173,6 +173,20 @@ def recurrent_depth(name: str, length: int, device: torch.device) -> int:
     )
 
 
+def draw_operations(measure: Measure, picture: str, name: str, counted: list[int]) -> None:
+    """Record the operations at each of `LENGTHS` as a curve; where both axes are logarithmic, a power is a line."""
+    measure.curve(
+        picture,
+        LENGTHS,
+        counted,
+        series=name,
+        x_label="length",
+        y_label="floating-point operations",
+        x_scale="log",
+        y_scale="log",
+    )
+
+
 @claim("week07.day7.time-linear-in-length")
 def test_time_linear_in_length(measure: Measure, decide: Decide, device: torch.device) -> None:
     for name, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
@@ -188,16 +202,7 @@ def test_time_linear_in_length(measure: Measure, decide: Decide, device: torch.d
             ),
             grows(LENGTHS, depths, law="linear", what=f"The longest chain of operations of the {name}"),
         )
-        measure.curve(
-            f"Cost of a recurrent layer, width {WIDTH}",
-            LENGTHS,
-            counted,
-            series=name,
-            x_label="length",
-            y_label="floating-point operations",
-            x_scale="log",
-            y_scale="log",
-        )
+        draw_operations(measure, f"Cost of a recurrent layer, width {WIDTH}", name, counted)
 
 
 @claim("week07.day7.attention-quadratic")
@@ -216,16 +221,7 @@ def test_attention_quadratic(measure: Measure, decide: Decide, device: torch.dev
     dearer = next(length for length, a, b in zip(LENGTHS, attention, lstm, strict=True) if a >= b)
     measure.also(f"length from which attention of width {WIDTH} costs as much as an LSTM of that width", dearer)
     for name, counted in (("attention", attention), ("LSTM", lstm)):
-        measure.curve(
-            f"Attention against recurrence, width {WIDTH}",
-            LENGTHS,
-            counted,
-            series=name,
-            x_label="length",
-            y_label="floating-point operations",
-            x_scale="log",
-            y_scale="log",
-        )
+        draw_operations(measure, f"Attention against recurrence, width {WIDTH}", name, counted)
 
 
 @claim("week07.day7.attention-is-parallel")
