@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from claims.deciders import prediction_interval
 from claims.decisions import Decision, Verdict
 from claims.printed import Plain, compare
@@ -224,6 +227,21 @@ class Measure:
                     "y_scale": y_scale,
                 }
             )
+
+    def range_over_seeds(
+        self, picture: str, x: Sequence[Any] | Any, values: NDArray[Any], *, series: str = "", **drawn: str
+    ) -> None:
+        """Record one series as `curve` does: the median of the seeds, and a band from the least to the largest.
+
+        Args:
+            picture: its title.
+            x: numbers, or texts for bars.
+            values: shape (seeds, points); finite.
+            series: its name in the legend.
+            drawn: mark, labels and scales, as of `curve`.
+        """
+        middle, low, high = np.median(values, axis=0), np.min(values, axis=0), np.max(values, axis=0)
+        self.curve(picture, x, middle, series=series, low=low, high=high, **drawn)
 
     def limit(self, picture: str, y: float, series: str = "") -> None:
         """Record a horizontal rule of a picture, such as a ceiling or a clip line."""

@@ -119,12 +119,10 @@ def test_last_state__corrected__trained(measure: Measure, decide: Decide, eviden
     measure.also("accuracy at the last character", gathered["accuracy"], bounds=(0, 1))
     for name, runs in (("after the padding", padded), ("at the last character", gathered)):
         losses = runs["losses"].values
-        measure.curve(
+        measure.range_over_seeds(
             "Training loss of both readings, median and range over seeds",
             range(1, losses.shape[1] + 1),
-            np.median(losses, axis=0),
-            low=losses.min(axis=0),
-            high=losses.max(axis=0),
+            losses,
             series=name,
             x_label="epoch",
             y_label="training loss (nats)",
@@ -179,15 +177,7 @@ def test_learns_combinations__corrected(measure: Measure, decide: Decide, eviden
         measure.also(name, counts[name], bounds=(0, 1))
     bars = "Accuracy on the test strings, median and range over seeds"
     for name, accuracy in accuracies.items():
-        measure.curve(
-            bars,
-            [name],
-            [np.median(accuracy)],
-            low=[np.min(accuracy)],
-            high=[np.max(accuracy)],
-            mark="bar",
-            y_label="accuracy",
-        )
+        measure.range_over_seeds(bars, [name], np.stack([accuracy], axis=1), mark="bar", y_label="accuracy")
     measure.limit(bars, CHANCE, series="chance")
     decide(
         equivalent(

@@ -224,13 +224,10 @@ def test_length_sweep(measure: Measure, decide: Decide, evidence: EvidenceOf) ->
     for (name, length), accuracy in accuracies.items():
         measure(f"{name} accuracy, length {length}", accuracy, bounds=(0, 1))
     for name in ("plain RNN", "LSTM"):
-        over_seeds = np.stack([accuracies[name, length] for length in LENGTHS])
-        measure.curve(
+        measure.range_over_seeds(
             "accuracy against length",
             LENGTHS,
-            np.median(over_seeds, axis=1),
-            low=over_seeds.min(axis=1),
-            high=over_seeds.max(axis=1),
+            np.stack([accuracies[name, length] for length in LENGTHS], axis=1),
             series=name,
             x_label="length",
             y_label="validation accuracy",

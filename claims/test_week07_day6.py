@@ -160,14 +160,11 @@ def test_learns_the_cycle(measure: Measure, decide: Decide, evidence: EvidenceOf
         measure(f"loss at epoch {epoch}", cycle["losses"].at(epoch - 1), bounds=(0, math.inf))
         measure(f"accuracy at epoch {epoch}", cycle["accuracies"].at(epoch - 1), bounds=(0, 1))
     for name, label in (("losses", "loss (nats)"), ("accuracies", "accuracy")):
-        values = cycle[name].values
-        measure.curve(
+        measure.range_over_seeds(
             f"Learning the cycle: {label}",
             range(1, CYCLE.training.epochs + 1),
-            np.median(values, axis=0),
+            cycle[name].values,
             series="median of the seeds, and their range",
-            low=values.min(axis=0),
-            high=values.max(axis=0),
             x_label="epoch",
             y_label=label,
         )

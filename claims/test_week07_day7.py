@@ -95,14 +95,12 @@ def test_comparison(measure: Measure, evidence: EvidenceOf) -> None:
         accuracies.append(evidence(recipe)["accuracy"])
         measure(f"{name} accuracy", accuracies[-1], bounds=(0, 1))
     picture = "Five models"
-    measure.curve(
+    measure.range_over_seeds(
         picture,
         list(COMPARISON),
-        [np.median(accuracy) for accuracy in accuracies],
+        np.stack(accuracies, axis=1),
         series="median of the seeds, and their range",
         mark="bar",
-        low=[np.min(accuracy) for accuracy in accuracies],
-        high=[np.max(accuracy) for accuracy in accuracies],
         y_label="accuracy",
     )
     measure.limit(picture, CHANCE, "chance")
@@ -334,14 +332,11 @@ def test_gated_cell_beyond_twenty_steps(measure: Measure, decide: Decide, eviden
     measure("steps", min(failed, default=math.inf))
     picture = "Accuracy against length"
     for model in ("plain RNN", "LSTM"):
-        samples = [accuracy for (name, _), accuracy in accuracies.items() if name == model]
-        measure.curve(
+        measure.range_over_seeds(
             picture,
             [length for name, length in accuracies if name == model],
-            [np.median(accuracy) for accuracy in samples],
+            np.stack([accuracy for (name, _), accuracy in accuracies.items() if name == model], axis=1),
             series=f"{model}, median of the seeds, and their range",
-            low=[np.min(accuracy) for accuracy in samples],
-            high=[np.max(accuracy) for accuracy in samples],
             x_label="length",
             y_label="accuracy",
         )
