@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from reports.accept import Decision, baseline_starts, read_decisions
 from reports.aliases import read_aliases
+from reports.comparison import TRENDS
 from reports.drift.environment import changes
 from reports.drift.finding import Finding
 from reports.errors import ReportError
@@ -23,7 +25,7 @@ RUNS = 90
 BAND = 2.576
 """A night's mean lies within so many standard errors of its baseline 99 nights out of 100, where it is normal."""
 
-COLUMNS = ["claim", "figure", "run", "when", "value", "low", "high", "baseline_low", "baseline_high", "note"]
+COLUMNS = [column.name for column in TRENDS]
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -39,7 +41,8 @@ def trends(
 
     `value` is the mean over seeds, or the single number; `low` and `high` are the least and the largest of the seeds.
     The band holds 99 of 100 nights while nothing changes; for a single number it is the printed tolerance around the
-    baseline. `when` is ISO 8601 UTC. `note` names environment changes, acceptances and drift, separated by "; ".
+    baseline; it is missing for runs before the baseline. `when` is ISO 8601 UTC. `note` names environment changes,
+    acceptances that cover the claim, and drift, in this order, separated by "; ".
     With `still`, figures that never moved are there as well.
     """
     series = _series(history)
@@ -47,7 +50,7 @@ def trends(
     moved = recent.groupby(["claim", "figure"], observed=True)["value"].transform("nunique") > 1
     kept = series[series.set_index(["claim", "figure"]).index.isin(
         recent[moved | still].set_index(["claim", "figure"]).index)]  # fmt: skip
-    general = _run_notes(history.runs, decisions)
+    environment = _environment_notes(history.runs)
     since = {(f.claim, f.figure): f.since for f in findings if f.state == "drifted"}
     names, order = history.runs["name"], {name: i for i, name in enumerate(history.runs["name"])}
     parts = []
@@ -55,9 +58,16 @@ def trends(
         start = starts.get(str(key[0]), 0)
         changed = order.get(since.get(key, ""), len(names))
         low, high = _band(rows[(rows["run"] >= start) & (rows["run"] < changed)])
-        shown = rows[rows["run"] >= len(history.runs) - RUNS].assign(baseline_low=low, baseline_high=high)
+        shown = rows[rows["run"] >= len(history.runs) - RUNS]
+        based = shown["run"] >= start
+        shown = shown.assign(baseline_low=np.where(based, low, np.nan), baseline_high=np.where(based, high, np.nan))
+        accepted: dict[str, list[str]] = {}
+        for decision in decisions:
+            if decision.covers(str(key[0])):
+                accepted.setdefault(decision.run, []).append(f"accepted: {decision.reason}")
         shown["note"] = [
-            "; ".join([*general.get(run, []), *(["drifted"] if run == changed else [])]) for run in shown["run"]
+            "; ".join([*environment[run], *accepted.get(names[run], []), *(["drifted"] if run == changed else [])])
+            for run in shown["run"]
         ]
         parts.append(shown)
     if not parts:
@@ -101,15 +111,10 @@ def _band(rows: pd.DataFrame) -> tuple[float, float]:
     return first - reach, first + reach
 
 
-def _run_notes(runs: pd.DataFrame, decisions: Sequence[Decision]) -> dict[int, list[str]]:
-    notes: dict[int, list[str]] = {}
-    for run in range(1, len(runs)):
-        if changed := changes(runs.loc[run - 1, "environment"], runs.loc[run, "environment"]):
-            notes[run] = changed
-    for decision in decisions:
-        for run in runs.index[runs["name"] == decision.run]:
-            notes.setdefault(run, []).append(f"accepted: {decision.reason}")
-    return notes
+def _environment_notes(runs: pd.DataFrame) -> list[list[str]]:
+    """Return what differs from the run before it, for each run."""
+    environments = runs["environment"].tolist()
+    return [[], *(changes(before, after) for before, after in pairwise(environments))]
 
 
 def sparkline(values: Sequence[float]) -> str:

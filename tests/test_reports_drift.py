@@ -296,6 +296,18 @@ def test_the_trend_of_a_figure(nights, capsys):
     assert main(["trend", "--history", str(nights.history / "empty"), "x"]) == 2
 
 
+def test_a_trend_tells_of_an_acceptance_where_it_holds(nights):
+    nights(*quiet(2), night(2, exact="7"))
+    accept = ["accept", "--history", str(nights.history), str(nights.folder), "--reason", "r", "--claim", "a.sizes"]
+    assert main(accept) == 0
+    nights(night(3, exact="7"))
+    rows = nights.trend.groupby("claim")
+    assert rows.get_group("a.sizes")["note"].tolist() == ["", "", "accepted: r", ""]
+    assert rows.get_group("b.accuracy")["note"].tolist() == [""] * 4
+    assert rows.get_group("a.sizes")["baseline_low"].isna().tolist() == [True, True, False, False]
+    assert rows.get_group("b.accuracy")["baseline_low"].notna().all()
+
+
 def test_the_same_history_always_says_the_same(nights):
     nights(*quiet(), night(4, shift=-0.02))
     first, second = (drift_of(nights.history, nights.folder)[0] for _ in range(2))

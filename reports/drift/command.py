@@ -1,6 +1,7 @@
 """The subcommand `drift`: one run against the history, with an exit status that a nightly job can rely on."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,11 @@ import pandas as pd
 
 from reports.accept import baseline_starts, read_decisions
 from reports.aliases import read_aliases
+from reports.comparison import FINDINGS, SCHEMA, TRENDS
 from reports.drift.compare import Drift, compare
-from reports.drift.finding import Finding
 from reports.drift.text import markdown, terminal
 from reports.history import device_kind, load
-from reports.tables import read_run, write_files
+from reports.tables import csv_text, read_run, write_files
 from reports.trend import trends
 
 QUIET, DRIFTED, NOTHING_TO_COMPARE = 0, 1, 3
@@ -35,13 +36,19 @@ def drift_of(history: str | Path, run_dir: str | Path, aliases: str | Path | Non
 
 
 def write_drift(drift: Drift, trend: pd.DataFrame, run_dir: str | Path) -> None:
-    """Write `drift.csv` and `trends.csv` into a report directory."""
-    rows = pd.DataFrame(
-        [{**vars(finding), "state": finding.state.value} for finding in drift.findings],
-        columns=list(Finding.__dataclass_fields__),
-    )
-    texts = {name: table.to_csv(index=False, lineterminator="\n") for name, table in
-             (("drift.csv", rows), ("trends.csv", trend))}  # fmt: skip
+    """Write `drift.csv`, `trends.csv` and then `drift.json`, which says what they are about, into a report directory.
+
+    Raises ReportError where the disk refuses.
+    """
+    rows = pd.DataFrame([vars(finding) for finding in drift.findings], columns=[column.name for column in FINDINGS])
+    info = {"schema": SCHEMA, "run": drift.run, "compared": drift.compared, "baseline": drift.baseline,
+            "environment": drift.environment}  # fmt: skip
+    filled = trend.astype(object).where(trend.notna(), None)
+    texts = {
+        "drift.csv": csv_text(FINDINGS, rows),
+        "trends.csv": csv_text(TRENDS, filled),
+        "drift.json": json.dumps(info, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+    }
     write_files(Path(run_dir), texts)
 
 
@@ -50,7 +57,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "drift",
         help="compare a run with the history",
-        description="Compare a run with the history of its kind of device, and write drift.csv and trends.csv into it."
+        description="Compare a run with the history of its kind of device, and write drift.json, drift.csv and"
+        " trends.csv into it, which build then shows."
         " Exit status: 0 quiet, 1 drift, 2 bad usage or nothing readable, 3 nothing to compare with yet.",
         epilog="example: python -m reports drift --history history reports/latest --markdown drift.md",
     )

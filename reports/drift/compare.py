@@ -24,6 +24,7 @@ class Drift:
     Attributes:
         run, started: its name, and when it started.
         compared: how many earlier runs there were; with none, nothing was compared.
+        baseline: when the newest of the claims' baselines began, ISO 8601.
         findings: one per claim and figure, in the run's order; then those that are no longer there.
         environment: what differs from the run before, one line each.
         notes: what a reader should know of the comparison itself: unreadable files, clocks, reasons of acceptance.
@@ -33,6 +34,7 @@ class Drift:
     run: str
     started: str
     compared: int
+    baseline: str
     findings: list[Finding]
     environment: list[str]
     notes: list[str]
@@ -100,6 +102,7 @@ def compare(history: History, starts: dict[str, int] | None = None, notes: tuple
         run=runs.loc[last, "name"],
         started=f"{runs.loc[last, 'started']:%Y-%m-%d %H:%M} UTC",
         compared=last,
+        baseline=runs.loc[max(starts.values(), default=0), "started"].isoformat(timespec="seconds"),
         findings=list(findings.values()),
         environment=changes(runs.loc[last - 1, "environment"], runs.loc[last, "environment"]) if last else [],
         notes=[*history.problems, *notes, *_clock(runs)],
