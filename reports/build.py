@@ -1,4 +1,4 @@
-"""The pages of a run, made from its tables alone: the same tables always give the same bytes."""
+"""The pages of a run, made from its tables, and what it was compared with, alone: the same give the same bytes."""
 
 import argparse
 from pathlib import Path
@@ -12,12 +12,16 @@ def build(path: str | Path) -> None:
 
     Raises ReportError where the tables cannot be read or the pages cannot be written.
     """
-    from reports.errata import errata  # other subcommands need not wait for the plotting library
+    # other subcommands need not wait for the plotting library
+    from reports.comparison import read_comparison
+    from reports.errata import errata
     from reports.html import html
     from reports.summary import summary
 
     run = read_run(path)
-    write_files(Path(path), {"errata.md": errata(run), "summary.md": summary(run), "index.html": html(run)})
+    comparison = read_comparison(path, run)
+    pages = {"errata.md": errata(run), "summary.md": summary(run, comparison), "index.html": html(run, comparison)}
+    write_files(Path(path), pages)
 
 
 def add_parser(subparsers: Any) -> None:

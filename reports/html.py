@@ -16,21 +16,28 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import words
+from reports.comparison import Comparison, day
 from reports.numbers import duration, show
 from reports.page import COLUMNS, Claim, Page, arrange, bullet, slug
+from reports.sparklines import Night, sparkline
 from reports.strips import strip
 from reports.tables import Run
 
 HERE = Path(__file__).parent
 SLOWEST = 5
+SAMPLE_TREND = [
+    Night(str(night), f"2026-01-{night + 1:02d}T00:00:00", value, 0.93, 0.96,
+          {3: "torch 2.13.0 → 2.14.0", 7: "drifted"}.get(night, ""))
+    for night, value in enumerate([0.944, 0.95, 0.939, 0.947, 0.941, 0.949, 0.943, 0.915, 0.92, 0.917])
+]  # fmt: skip
 UNSEEN = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 UNSEEN |= dict.fromkeys([*range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)
 UNSEEN_PATTERN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def html(run: Run) -> str:
-    """Return the text of index.html."""
-    page = arrange(run)
+def html(run: Run, comparison: Comparison | None = None) -> str:
+    """Return the text of index.html; with `comparison`, each figure's history is drawn beside it."""
+    page = arrange(run, comparison)
     style, script = (HERE / "static" / name for name in ("style.css", "script.js"))
     styles, scripts = style.read_text(encoding="utf-8"), script.read_text(encoding="utf-8")
     return (
@@ -49,6 +56,7 @@ def html(run: Run) -> str:
             sample_strip=strip(
                 [(0, 0.9), (1, 0.93), (2, 0.95), (3, 0.96), (4, 0.955)], "0.9440", 0.88, 0.98, (0.86, 1.0)
             ),
+            sample_trend=sparkline(SAMPLE_TREND, {str(night): night for night in range(len(SAMPLE_TREND))}),
         )
     )
 
@@ -77,6 +85,7 @@ def _environment() -> Environment:
         "bullet": bullet,
         "plain": show,
         "when": _when,
+        "day": day,
     }
     environment.globals |= {
         "words": words.COUNTED,

@@ -12,8 +12,10 @@ from typing import Any
 
 import pandas as pd
 
+from reports.comparison import Comparison
 from reports.numbers import interval, is_float, parse, show, show_all
 from reports.plots import Plot, plot
+from reports.sparklines import Sparkline, nights_of, run_order, sparkline
 from reports.strips import Strip, domain, strip
 from reports.tables import AGREEMENTS, TABLES, VERDICTS, Run
 
@@ -56,6 +58,7 @@ class Figure:
     unit: str
     seconds: float | None
     strip: Strip | None
+    trend: Sparkline | None
     row: str
 
     @property
@@ -92,12 +95,14 @@ class Claim:
     undrawn: int
     checks: list[Check]
     errata: list[Row]
+    drifted: list[Row]
     correction: "Claim | None" = None
 
     @property
     def calm(self) -> bool:
-        """Whether the figures are many and all reproduced, so that they may be folded away."""
-        return len(self.figures) > 6 and all(figure.agreement == "reproduced" for figure in self.figures)
+        """Whether the figures are many, all reproduced and none has drifted, so that they may be folded away."""
+        reproduced = all(figure.agreement == "reproduced" for figure in self.figures)
+        return len(self.figures) > 6 and reproduced and not self.drifted
 
 
 @dataclass
@@ -137,6 +142,9 @@ class Page:
     measurements: int
     samples: int
     listed: list[tuple[Claim, Figure]]
+    comparison: Comparison | None
+    """How the run compares with its history; None where it was not compared."""
+    by_name: Mapping[str, Claim]
 
     @property
     def printed(self) -> int:
@@ -161,8 +169,8 @@ def slug(text: str, allowed: str = r"[\w.-]") -> str:
     return f"{plain[:48].strip('-')}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
-def arrange(run: Run) -> Page:
-    """Arrange a run for its page."""
+def arrange(run: Run, comparison: Comparison | None = None) -> Page:
+    """Arrange a run for its page, with the history behind its figures if it was compared with one."""
     info = run.info
     rows = _by_claim(_worth_listing(run.measurements))
     totals = Counter(run.measurements["claim"])
@@ -170,6 +178,8 @@ def arrange(run: Run) -> Page:
     decisions = _by_claim(run.decisions)
     pictures = _by_claim(run.curves)
     errata = _by_claim(run.errata)
+    trends = _trends(comparison)
+    drifted = _group(comparison.new + comparison.open if comparison else (), "claim")
     claims = []
     drawn = 0
     for line in run.claims.to_dict("records"):
@@ -198,12 +208,13 @@ def arrange(run: Run) -> Page:
                 seconds=line["seconds"],
                 evidence=_unsaid(line["evidence"], said),
                 decisions=said,
-                figures=_figures(name, own, samples.get(name, ())),
+                figures=_figures(name, own, samples.get(name, ()), trends.get(name, {})),
                 omitted=totals[name] - len(own),
                 plots=plots,
                 undrawn=len(by_picture) - len(plots),
                 checks=_checks([*(row["check"] for row in own), *(each["check"] for each in said)], info),
                 errata=errata.get(name, []),
+                drifted=drifted.get(name, []),
             )
         )
     by_name = {claim.name: claim for claim in claims}
@@ -222,6 +233,8 @@ def arrange(run: Run) -> Page:
         measurements=len(run.measurements),
         samples=len(run.samples),
         listed=[(claim, figure) for claim in claims for figure in claim.figures],
+        comparison=comparison,
+        by_name=by_name,
     )
 
 
@@ -286,7 +299,18 @@ def _lessons(claims: Sequence[Claim], by_name: Mapping[str, Claim], info: Mappin
     return list(lessons.values())
 
 
-def _figures(claim: str, rows: Sequence[Row], samples: Iterable[Row]) -> list[Figure]:
+def _trends(comparison: Comparison | None) -> dict[str, dict[str, Sparkline]]:
+    """Return a sparkline for each figure that has a history, by claim and figure."""
+    if comparison is None:
+        return {}
+    order = run_order(comparison.trends["run"].unique(), comparison.run)
+    return {
+        claim: {figure: sparkline(nights, order) for figure, nights in figures.items()}
+        for claim, figures in nights_of(comparison.trends).items()
+    }
+
+
+def _figures(claim: str, rows: Sequence[Row], samples: Iterable[Row], trends: Mapping[str, Sparkline]) -> list[Figure]:
     seeds: dict[str, list[tuple[int, float]]] = {}
     for sample in samples:
         seeds.setdefault(sample["figure"], []).append((sample["seed"], sample["value"]))
@@ -317,6 +341,7 @@ def _figures(claim: str, rows: Sequence[Row], samples: Iterable[Row]) -> list[Fi
             strip=strip(
                 seeds[row["figure"]], row["printed"], row["low"], row["high"], shared[row["figure"]]
             ) if row["figure"] in seeds else None,
+            trend=trends.get(row["figure"]),
             row=_tab_separated(row),
         )
         for row in rows

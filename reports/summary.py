@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from reports import words
+from reports.comparison import Comparison, day
 from reports.markdown import line
 from reports.numbers import duration
 from reports.tables import VERDICTS, Run
 
 LISTED = 30
+DRIFTED = 3
+"""Numbers that drifted and are named in the summary."""
 SLOWEST = 5
 
 
-def summary(run: Run) -> str:
-    """Return a page of Markdown: tally, what changed, what is refuted, what was slow."""
+def summary(run: Run, comparison: Comparison | None = None) -> str:
+    """Return a page of Markdown: tally, what changed, also in its history, what is refuted, what was slow."""
     counts = Counter(run.claims["verdict"])
     rows = run.claims.to_dict("records")
     parts = [f"# {counts['holds']} of {len(rows)} claims hold\n"]
@@ -29,6 +32,8 @@ def summary(run: Run) -> str:
     parts += ["## What changed\n"]
     changed = [row for row in rows if row["changed"]]
     parts += _list(changed, lambda row: f"expected {row['expected']}, now **{row['verdict']}**", "Nothing.")
+    if comparison:
+        parts += [_history(comparison), ""]
     if since := run.info["since"]:
         changes = [f"- {line(str(text))}" for text in since.get("changes", [])] or ["Nothing."]
         parts += [f"## Since the run of {line(str(since.get('started', '')))}\n", *changes, ""]
@@ -62,6 +67,18 @@ def terminal_lines(run: Run) -> list[str]:
     if len(changed) > LISTED:
         lines.append(f"changed: and {len(changed) - LISTED} more")
     return lines
+
+
+def _history(comparison: Comparison) -> str:
+    """Return the comparison with the history in a line; drift.md has the rest."""
+    drifted = comparison.new + comparison.open
+    names = [
+        line(": ".join(filter(None, (each["claim"], each["figure"]))) + f" since {day(each['since'])}")
+        for each in drifted[:DRIFTED]
+    ]
+    more = f" and {len(drifted) - DRIFTED} more" if len(drifted) > DRIFTED else ""
+    told = f" {', '.join(names)}{more}." if names else ""
+    return f"**History.** {comparison.headline}{told}"
 
 
 def _figures(run: Run) -> str:

@@ -4,6 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from reports import history
+from reports.build import build
+from reports.drift.command import drift_of, write_drift
 from reports.tables import Run, write_tables
 
 START = datetime(2026, 1, 1, 3, tzinfo=UTC)
@@ -33,3 +36,22 @@ def written(run, folder):
     """Write the tables of a run into `folder` and return it."""
     write_tables(run, folder)
     return folder
+
+
+def compared(folder, *runs):
+    """Keep the runs in a history below `folder`, compare the last with it, and return the folder of its pages."""
+    for run in runs:
+        history.append(folder / "history", run)
+    report = written(runs[-1], folder / "report")
+    write_drift(*drift_of(folder / "history", report), report)
+    build(report)
+    return report
+
+
+def eventful():
+    """Return nights with a new version of torch on the 4th, and on the 7th a drop in accuracy and another count."""
+    return [
+        night(number, shift=-0.1 * (number >= 6), exact="19266" if number < 6 else "19300",
+              environment={"torch": "2.13.0" if number < 3 else "2.14.0"})
+        for number in range(8)
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import reports_fixtures
+import reports_nights
 
 from reports.tables import Run, write_run
 
@@ -37,6 +38,7 @@ def reports(tmp_path_factory):
     for name, make in RUNS.items():
         folders[name] = tmp_path_factory.mktemp(name)
         write_run(make(), folders[name])
+    folders["compared"] = reports_nights.compared(tmp_path_factory.mktemp("compared"), *reports_nights.eventful())
     return folders
 
 
@@ -70,7 +72,7 @@ def visible_rows(page):
 
 
 @pytest.mark.parametrize("width", [360, 1280, 2560])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, "compared"])
 def test_nothing_sticks_out_at_any_width(visit, name, width):
     page = visit(name, width=width)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -78,7 +80,13 @@ def test_nothing_sticks_out_at_any_width(visit, name, width):
 
 @pytest.mark.parametrize(
     ("name", "scheme", "width"),
-    [("tiny", "light", 1280), ("incomplete", "dark", 360), ("empty", "dark", 1280)],
+    [
+        ("tiny", "light", 1280),
+        ("incomplete", "dark", 360),
+        ("empty", "dark", 1280),
+        ("compared", "light", 1280),
+        ("compared", "dark", 360),
+    ],
 )
 def test_no_accessibility_violation(visit, name, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -104,6 +112,26 @@ def test_the_first_screen_answers_at_once(visit):
     }
     assert max(bottom.values()) < 900
     assert "claims hold" in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_trend_can_be_seen_and_is_described(visit, width):
+    page = visit("compared", width=width)
+    trend = page.get_by_role("img", name="19266 to 19300").first
+    assert trend.is_visible()
+    assert "2026-01-04: torch 2.13.0 → 2.14.0; 2026-01-07: drifted" in trend.locator("title").text_content()
+    box = trend.bounding_box()
+    assert box["width"] > 200
+    assert box["height"] > 30
+    assert trend.locator("path.drifted").count() == 1
+    page.click(".cards a[href='#claim-a.sizes']")
+    assert trend.bounding_box()["y"] < 900
+
+
+def test_what_drifted_is_on_the_first_screen(visit):
+    page = visit("compared")
+    assert page.locator("#drift-title").bounding_box()["y"] < 500
+    assert page.locator("#machine-title").bounding_box()["y"] < 900
 
 
 def test_an_incomplete_run_is_unmissable(visit):
