@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -118,6 +119,7 @@ def environment(device: torch.device) -> dict[str, str | int]:
     }
 
 
+@cache
 def processor() -> str:
     """Return the processor's model name, as the system tells it."""
     try:
