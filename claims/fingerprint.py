@@ -23,7 +23,7 @@ PACKAGE = "lessons"
 
 
 def content(value: Any) -> Any:
-    """Turn a recipe into plain data: each dataclass with its name and its fields.
+    """Turn a recipe into plain data: each dataclass with its name and its fields, but those that do not compare.
 
     Raises:
         TypeError: if it holds something that has no plain form.
@@ -31,7 +31,7 @@ def content(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {
             "is": f"{type(value).__module__}.{type(value).__qualname__}",
-            **{field.name: content(getattr(value, field.name)) for field in fields(value)},
+            **{field.name: content(getattr(value, field.name)) for field in fields(value) if field.compare},
         }
     if isinstance(value, (list, tuple)):
         return [content(item) for item in value]

@@ -2,7 +2,7 @@
 
 Each setting is a fresh process, because the libraries read their limits once, when they start:
 
-    python -m claims.platforms STORE "week07 day 3, lstm"
+    python -m claims.platforms STORE "week07 day 3, lstm" SEED
 
 What this can imitate: an older x86-64 processor, whose libraries choose other kernels and so sum in another order; and
 another number of threads. What it cannot: another library version, another kind of processor (ARM, a GPU), or a newer
@@ -16,10 +16,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+import torch
 
 from claims.run_store import RunStore, RunStoreError
+from lessons.recipes import PAGE_RUNS, Outcome, Recipe
 
 PLATFORMS: Mapping[str, Mapping[str, str]] = {
     "as this machine is": {},
@@ -38,43 +41,65 @@ PLATFORMS: Mapping[str, Mapping[str, str]] = {
 """What each platform sets in the environment. A limit above what the processor has is ignored by the libraries."""
 
 
-def outcomes(store: RunStore, page_run: str) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class OnPlatform:
+    """A recipe that runs another one, of a page, on one platform: in a fresh process, with what that sets.
+
+    The store keeps its run under the numerics of the process that asks, so that a kept one is found without starting
+    the process that alone can tell the platform's own numerics. That process keeps the run under those as well.
+    """
+
+    recipe: Recipe
+    platform: str
+    page_run: str = field(compare=False)
+    store: Path = field(compare=False)
+
+    def run(self, seed: int, device: torch.device) -> Outcome:
+        """Return the outcome of the recipe with this seed.
+
+        Raises:
+            RunStoreError: if the process fails.
+        """
+        return _run_apart(PLATFORMS[self.platform], self.platform, self.page_run, self.store, seed)
+
+
+def _run_apart(limits: Mapping[str, str], platform: str, page_run: str, store: Path, seed: int) -> Outcome:
+    set_by_any = {name for each in PLATFORMS.values() for name in each}
+    environment = {name: value for name, value in os.environ.items() if name not in set_by_any}
+    process = subprocess.run(  # noqa: S603  this module, again
+        [sys.executable, "-m", "claims.platforms", str(store.absolute()), page_run, str(seed)],
+        env={**environment, **limits},
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if process.returncode != 0:
+        last = next(reversed(process.stderr.strip().splitlines()), "it said nothing")
+        raise RunStoreError(f"platform {platform!r}, {page_run}: the process ended with {process.returncode}: {last}")
+    outcome: Outcome = json.loads(process.stdout)
+    return outcome
+
+
+def outcomes(store: RunStore, page_run: str) -> dict[str, Outcome]:
     """Return the outcome of a page's run (seed 0, on the CPU) on every platform; runs are kept in the store.
 
     Args:
-        store: shared with every other process.
+        store: shared with every other process, which takes its part of the work.
         page_run: a name in `lessons.recipes.PAGE_RUNS`.
 
     Raises:
         RunStoreError: if a process fails.
     """
-    result = {}
-    for name, limits in PLATFORMS.items():
-        command = [sys.executable, "-m", "claims.platforms", str(store.folder), page_run]
-        environment = {key: value for key, value in os.environ.items() if key not in PLATFORMS["all at their lowest"]}
-        process = subprocess.run(  # noqa: S603  this module, again
-            command,
-            env={**environment, **limits},
-            cwd=Path(__file__).parent.parent,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if process.returncode != 0:
-            last = next(reversed(process.stderr.strip().splitlines()), "it said nothing")
-            raise RunStoreError(f"platform {name!r}, {page_run}: the process ended with {process.returncode}: {last}")
-        result[name] = json.loads(process.stdout)
-    return result
+    wanted = [(OnPlatform(PAGE_RUNS[page_run], name, page_run, store.folder), 0) for name in PLATFORMS]
+    runs = store.all_of(wanted, torch.device("cpu"))
+    return {name: run.outcome for name, run in zip(PLATFORMS, runs, strict=True)}
 
 
 def main(arguments: list[str]) -> None:
     """Print the outcome of one page's run as JSON."""
-    import torch
-
-    from lessons.recipes import PAGE_RUNS
-
-    folder, page_run = arguments
-    (run,) = RunStore(Path(folder)).runs(PAGE_RUNS[page_run], [0], torch.device("cpu"))
+    folder, page_run, seed = arguments
+    (run,) = RunStore(Path(folder)).runs(PAGE_RUNS[page_run], [int(seed)], torch.device("cpu"))
     print(json.dumps(run.outcome))
 
 

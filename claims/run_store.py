@@ -78,7 +78,11 @@ class RunStore:
             raise RunStoreError(f"run store {folder}: cannot be written: {error.strerror}; give another") from error
 
     def runs(self, recipe: Recipe, seeds: Sequence[int], device: torch.device) -> list[Run]:
-        """Return the runs of a recipe for all seeds, in their order, making those that are missing.
+        """Return the runs of a recipe for all seeds, in their order, as `all_of` does."""
+        return self.all_of([(recipe, seed) for seed in seeds], device)
+
+    def all_of(self, wanted: Sequence[tuple[Recipe, int]], device: torch.device) -> list[Run]:
+        """Return the runs of recipes with a seed each, in their order, making those that are missing.
 
         Processes that need the same missing runs share them out: each makes the next run that nobody is making, and
         where all that is missing is being made elsewhere, one that is needed later.
@@ -86,23 +90,23 @@ class RunStore:
         Raises:
             RunStoreError: if a seed is out of range, a run gives NaN or the store cannot be written.
         """
-        for seed in seeds:
+        for _, seed in wanted:
             if not 0 <= seed <= LARGEST_SEED:
                 raise RunStoreError(f"seed {seed} is outside 0..{LARGEST_SEED}; choose fewer or other seeds")
-        determinants = {seed: self._determinants(recipe, seed, device) for seed in seeds}
-        found: dict[int, Run] = {}
-        while missing := [seed for seed in determinants if seed not in found]:
+        determinants = {(recipe, seed): self._determinants(recipe, seed, device) for recipe, seed in wanted}
+        found: dict[tuple[Recipe, int], Run] = {}
+        while missing := [each for each in determinants if each not in found]:
             idle = True
-            for seed in missing:
-                path = self._path(determinants[seed])
-                run = self._read(path, determinants[seed])
+            for each in missing:
+                path = self._path(determinants[each])
+                run = self._read(path, determinants[each])
                 if run is None:
-                    run = self._make(path, recipe, seed, device, determinants[seed])
+                    run = self._make(path, *each, device, determinants[each])
                 if run is not None:
-                    found[seed], idle = run, False
+                    found[each], idle = run, False
             if idle and not self.make_ahead(device):
                 time.sleep(POLL_SECONDS)
-        return [found[seed] for seed in seeds]
+        return [found[each] for each in wanted]
 
     def make_ahead(self, device: torch.device) -> bool:
         """Make one of the runs that will be needed and that nobody is making; say whether there was one.
