@@ -1,4 +1,4 @@
-"""How long the report of a run takes to build, and how large it is: a full run, and 100,000 measurements.
+"""How long the report of a run takes to build, and how large it is: a full run, 500 trends, and 100,000 measurements.
 
     python benchmarks/report.py
 
@@ -7,7 +7,9 @@ loading the libraries, as `python -m reports build` does. Where Chromium and pla
 browser takes to open the page and to filter its table.
 """
 
+import json
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -19,10 +21,13 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+import pandas as pd  # noqa: E402
 import reports_fixtures  # noqa: E402
 
 from reports.build import build  # noqa: E402
-from reports.tables import Run, write_tables  # noqa: E402
+from reports.comparison import FINDINGS, TRENDS  # noqa: E402
+from reports.history import run_name  # noqa: E402
+from reports.tables import Run, csv_text, read_run, write_tables  # noqa: E402
 
 FILTER = """() => {
     const field = document.getElementById("filter-text");
@@ -32,10 +37,11 @@ FILTER = """() => {
 }"""
 CLAIMS = 5_000
 MEASUREMENTS = 100_000
+NIGHTS = 90
 
 
-def large() -> Run:
-    """Make a run of 5,000 claims with 20 measurements each."""
+def large(count: int = CLAIMS) -> Run:
+    """Make a run of so many claims with 20 measurements each."""
     claims = [
         {
             "claim": f"lesson.day{number % 7 + 1}.claim-{number}",
@@ -47,7 +53,7 @@ def large() -> Run:
             "expected": "holds",
             "seconds": 0.1,
         }
-        for number in range(CLAIMS)
+        for number in range(count)
     ]
     measurements = [
         {
@@ -61,7 +67,28 @@ def large() -> Run:
         for place, claim in enumerate(claims)
         for number in range(MEASUREMENTS // CLAIMS)
     ]
-    return Run.from_rows(info={"complete": True}, claims=claims, measurements=measurements)
+    info = {"complete": True, "started": "2026-04-01T00:00:00+00:00"}
+    return Run.from_rows(info=info, claims=claims, measurements=measurements)
+
+
+def add_history(folder: str) -> None:
+    """Write beside the tables of a run what drift leaves there: 90 nights of each figure, a third on another machine."""
+    run = read_run(folder)
+    noise = random.Random(0)  # noqa: S311
+    days = pd.date_range("2026-01-01", periods=NIGHTS, tz="UTC")
+    names = [*(f"{day:%Y%m%dT%H%M%S.%fZ}-0" for day in days[1:]), run_name(run)]
+    rows = [
+        (claim, figure, name, day.isoformat(), 0.9 + 0.01 * noise.gauss(), 0.8, 1.0, 0.88, 0.92,
+         "processor A → B" if night % 3 == 0 else "")
+        for claim, figure in zip(run.measurements["claim"], run.measurements["figure"], strict=True)
+        for night, (name, day) in enumerate(zip(names, days, strict=True))
+    ]  # fmt: skip
+    info = {"schema": 1, "run": names[-1], "compared": NIGHTS - 1, "baseline": rows[0][3], "environment": []}
+    trends = pd.DataFrame(rows, columns=[column.name for column in TRENDS])
+    Path(folder, "trends.csv").write_text(csv_text(TRENDS, trends), encoding="utf-8")
+    findings = pd.DataFrame(columns=[column.name for column in FINDINGS])
+    Path(folder, "drift.csv").write_text(csv_text(FINDINGS, findings), encoding="utf-8")
+    Path(folder, "drift.json").write_text(json.dumps(info), encoding="utf-8")
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, float]:
@@ -88,9 +115,13 @@ def open_and_filter(page_file: Path) -> tuple[float, float]:
 def main() -> None:
     """Measure and print."""
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    for name, run in (("full run", reports_fixtures.realistic()), ("large run", large())):
+    runs = (("full run", reports_fixtures.realistic(), False), ("500 figures", large(25), False),
+            (f"500 figures, {NIGHTS} nights", large(25), True), ("large run", large(), False))  # fmt: skip
+    for name, run, compared in runs:
         with tempfile.TemporaryDirectory() as folder:
             written, _ = seconds(lambda run=run, folder=folder: write_tables(run, folder))
+            if compared:
+                add_history(folder)
             built, busy = seconds(lambda folder=folder: build(folder))
             size = (Path(folder) / "index.html").stat().st_size
             print(

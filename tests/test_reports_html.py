@@ -216,6 +216,13 @@ def test_a_large_run_lists_what_needs_attention_and_says_what_it_leaves_out(monk
     assert "not drawn; the points are in" in text
 
 
+def test_a_long_page_lets_the_browser_skip_what_is_out_of_sight():
+    claims = [{"claim": f"c{number}", "lesson": "l", "verdict": "holds"} for number in range(501)]
+    for count, name in ((500, None), (501, "large")):
+        text = html(Run.from_rows(info={"complete": True}, claims=claims[:count]))
+        assert LexborHTMLParser(text).body.attributes.get("class") == name
+
+
 def test_source_links_need_a_web_address_and_a_commit():
     claim = {"claim": "a", "lesson": "l", "verdict": "holds"}
     decision = {"claim": "a", "check": "claims/test_a.py::test_a[1]", "verdict": "holds"}
