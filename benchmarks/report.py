@@ -72,7 +72,7 @@ def large(count: int = CLAIMS) -> Run:
 
 
 def add_history(folder: str) -> None:
-    """Write beside the tables of a run what drift leaves there: 90 nights of each figure, a third on another machine."""
+    """Write beside the tables of a run what drift leaves there: 90 nights of each figure, some on another machine."""
     run = read_run(folder)
     noise = random.Random(0)  # noqa: S311
     days = pd.date_range("2026-01-01", periods=NIGHTS, tz="UTC")
