@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from reports.errors import ReportError
-from reports.tables import TABLES, VERDICTS, Run, read_run, write_run
+from reports.settling import settle, unsettle
+from reports.tables import TABLES, Run, read_run, write_run
 
 SAME = ("commit", "dirty", "seeds", "lessons", "checklist")
 """What the shards of one run have in common; and of their environment, the fingerprint of its arithmetic."""
@@ -19,10 +20,12 @@ SAME = ("commit", "dirty", "seeds", "lessons", "checklist")
 def merge(shards: Sequence[tuple[str, Run]]) -> Run:
     """Merge runs, each given with its name, into one; its `seconds` is the sum of theirs.
 
-    A claim and all that belongs to it comes from the shard in which it ran. The result is complete if every shard is,
+    A claim and all that belongs to it comes from the shard in which it ran; its verdict is the one that stands among
+    the tests of all shards, as in one run that had them all. The result is complete if every shard is,
     none of them is missing, and no claim that was selected is left without a result. Raises ReportError where the
     shards do not belong together, or where two ran the same claim and disagree.
     """
+    shards = [(name, unsettle(run)) for name, run in shards]
     first_name, first = shards[0]
     for name, run in shards[1:]:
         _check_same(first_name, first, name, run)
@@ -41,13 +44,12 @@ def merge(shards: Sequence[tuple[str, Run]]) -> Run:
         "seconds": sum(info["seconds"] for info in infos),
         "selected": _either(info["selected"] for info in infos) if not everything_selected else "",
         "options": _combined([info["options"] for info in infos]),
-        "counts": {verdict: counts[verdict] for verdict in VERDICTS},
         "exit_status": max(info["exit_status"] for info in infos),
         "problems": list(dict.fromkeys([*(each for info in infos for each in info["problems"]), *missing])),
         "environment": _combined([info["environment"] for info in infos]),
         "source": {check: place for info in infos for check, place in info["source"].items()},
     }
-    return Run(**tables, info=info)
+    return settle(Run(**tables, info=info))
 
 
 def _check_same(first_name: str, first: Run, name: str, run: Run) -> None:

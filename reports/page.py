@@ -17,7 +17,7 @@ from reports.numbers import interval, is_float, parse, show, show_all
 from reports.plots import Plot, plot
 from reports.sparklines import Sparkline, nights_of, run_order, sparkline
 from reports.strips import Strip, domain, strip
-from reports.tables import AGREEMENTS, TABLES, VERDICTS, Run
+from reports.tables import AGREEMENTS, CORRECTED, TABLES, VERDICTS, Run
 
 ROWS = 2_000
 """Measurements that a page lists; of a larger run it says how many more are in the table beside it."""
@@ -26,7 +26,6 @@ PLOTS = 200
 COMPARABLE = 25.0
 """Figures of one claim share the range of their strips unless it exceeds the narrowest of them by this factor."""
 COLUMNS = tuple(column.name for column in TABLES["measurements"])
-CORRECTED = ".corrected"
 
 Row = Mapping[str, Any]
 

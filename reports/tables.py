@@ -94,6 +94,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *_numbers("estimate", "low", "high", "p", "level"),
         Column("seeds", "integer"),
         Column("needed", "integer"),
+        Column("alone", choices=VERDICTS),
+        *_texts("alone_sentence"),
     ),
     "curves": (
         *_texts("claim", "picture", needed=True),
@@ -110,6 +112,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *_texts("figure", "where", "says", "truth", "evidence", "suggestion"),
     ),
 }
+CORRECTED = ".corrected"
+"""What the id of a claim ends with that says what is true instead of a refuted one."""
 OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata")
 FILES = (*(f"{name}.csv" for name in TABLES), "run.json")
 PAGES = ("errata.md", "summary.md", "index.html")
@@ -134,6 +138,7 @@ _INFO: dict[str, tuple[type | tuple[type, ...], Any]] = {
     "checklist": (list, []),
     "source": (dict, {}),
     "since": (dict, {}),
+    "withheld": (list, []),
 }
 
 

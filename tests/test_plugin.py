@@ -8,6 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from plugin_project import CHECKS, Project, forget_the_checks
 
+from reports.__main__ import main
+from reports.tables import read_run
+
 pytest_plugins = ["pytester"]
 
 ALL = {"week07.day1.sizes": "holds", "week07.day1.always": "refuted", "week07.day1.always.corrected": "holds"}
@@ -323,3 +326,24 @@ def test_a_report_that_cannot_be_written_still_leaves_its_tally_on_the_terminal(
     result.stdout.fnmatch_lines(["claims: 2 hold, 1 refuted*", "error: *index.html: *directory*"])
     result.stdout.no_fnmatch_line("report: *")
     assert [file.name for file in project.report.iterdir()] == ["index.html"]
+
+
+def test_shards_of_a_run_say_together_what_the_whole_run_says(project: Project) -> None:
+    beats = "from claims.deciders import beats; decide"
+    body = f"measure('rows', 3)\nmeasure('third', .33)\n{beats}(beats([1] * 5, [0] * 5))"
+    undecided = f"{beats}(*[beats([1, 0], [0, 1]) for _ in range(40)])"
+    checks = check(body).replace('decide(that(n != 3, f"At {n} it holds."))', undecided)
+    project.write("claims/test_week07_day1.py", checks)
+    project.run("--report-dir=whole")
+    project.run("--report-dir=one", "--claim=week07.day1.sizes")
+    project.run("--report-dir=other", "--claim=week07.day1.always*")
+    folder = project.pytester.path
+    assert main(["merge", str(folder / "one"), str(folder / "other"), "--output", str(folder / "merged")]) == 0
+    whole, one, merged = (read_run(folder / name) for name in ("whole", "one", "merged"))
+    assert one.claims["verdict"][0] == "holds"
+    assert merged.claims["verdict"][0] == "inconclusive"
+    for name in ("decisions", "errata", "samples", "curves"):
+        assert merged.tables()[name].to_csv() == whole.tables()[name].to_csv()
+    told = merged.claims.drop(columns="seconds").to_csv()
+    assert told == whole.claims.drop(columns="seconds").to_csv()
+    assert merged.info["counts"] == whole.info["counts"]

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from claims.decisions import Decision
 from claims.errata import errata
 from claims.plugin.options import OWN_STORE, SESSION, Session, is_worker, report_folder
 from claims.registry import CORRECTED
@@ -29,8 +28,6 @@ from claims.traceability import check_id
 
 if TYPE_CHECKING:
     from reports.tables import Run
-
-WORST_FIRST = ("error", "refuted", "inconclusive", "holds")
 
 
 @dataclass
@@ -135,6 +132,8 @@ class Recorder:
                 recorded = int(value)  # type: ignore[call-overload]
             elif name in ("measurement", "decision", "curve"):
                 getattr(result, f"{name}s").append(value)
+        for row in result.decisions:
+            row["sentence"] = row["sentence"][:1].upper() + row["sentence"][1:]  # a decider starts with a name as given
         arrived = len(result.measurements) + len(result.decisions) + len(result.curves)
         if recorded != arrived:
             result.verdict = "error"
@@ -167,7 +166,6 @@ class Recorder:
         lost = sorted(self.collected - set(self.results))
         if lost:
             self.problems.append(f"{len(lost)} checks never came back, the first of them {lost[0]}")
-        self._correct_for_multiplicity()
         claims = self._claim_rows()
         unmeasured = self._unmeasured(claims)
         self.problems += [f"{claim}: figure {name!r} was not measured" for claim, name in unmeasured]
@@ -175,12 +173,12 @@ class Recorder:
             session.exitstatus = exitstatus = pytest.ExitCode.TESTS_FAILED
         # Only the controller needs pandas, and only now.
         from reports.errors import ReportError
+        from reports.settling import settle
         from reports.since import since
         from reports.tables import read_run, write_run
 
-        run = self._run(
-            claims, complete=not lost and not self.killed and exitstatus in (0, 1), exit_status=int(exitstatus)
-        )
+        complete = not lost and not self.killed and exitstatus in (0, 1)
+        run = settle(self._run(claims, complete=complete, exit_status=int(exitstatus)))
         with contextlib.suppress(ReportError):  # no run before, or none that can be read
             run.info["since"] = since(read_run(report_folder(self.config)), run)
         from reports.summary import terminal_lines
@@ -206,20 +204,10 @@ class Recorder:
             for line in self.lines:
                 terminalreporter.write_line(line)
 
-    def _correct_for_multiplicity(self) -> None:
-        """Make undecided what would not stand among all that this run decides; see `claims.multiplicity`."""
-        from claims.multiplicity import settled
-
-        rows = [row for node in sorted(self.results) for row in self.results[node].decisions]
-        for row, decision in zip(rows, settled([Decision(**row) for row in rows]), strict=True):
-            sentence = decision.sentence[:1].upper() + decision.sentence[1:]  # a decider starts with a name as given
-            row |= {"verdict": str(decision.verdict), "sentence": sentence, "needed": decision.needed}
-        for result in self.results.values():
-            if result.verdict in ("holds", "refuted"):
-                verdicts = {decision["verdict"] for decision in result.decisions} or {result.verdict}
-                result.verdict = next(verdict for verdict in WORST_FIRST if verdict in verdicts)
-
     def _claim_rows(self) -> list[dict[str, Any]]:
+        """Return a row for each claim, with its verdict as its tests alone decided."""
+        from reports.settling import changed
+
         registry = self.session.registry
         checks: dict[str, list[str]] = {}
         for check in self.session.checks.values():
@@ -244,9 +232,7 @@ class Recorder:
                     "kind": claim.kind,
                     "verdict": verdict,
                     "expected": claim.expect,
-                    "changed": verdict in ("holds", "refuted")
-                    and claim.expect in ("holds", "refuted")
-                    and verdict != claim.expect,
+                    "changed": changed(verdict, claim.expect),
                     "seeds": max((decision["seeds"] for decision in decisions), default=0) or None,
                     "evidence": _evidence(results, verdict),
                     "controls": "",
@@ -331,9 +317,6 @@ class Recorder:
             "options": {
                 name: self.config.getoption(name) for name in ("seeds", "first_seed", "device", "claim", "keyword")
             },
-            "counts": {
-                verdict: sum(v == verdict for v in verdicts.values()) for verdict in sorted(set(verdicts.values()))
-            },
             "exit_status": exit_status,
             "problems": self.problems,
             "repository": _repository(),
@@ -369,11 +352,13 @@ class Recorder:
 def _import_what_the_report_needs() -> None:
     """Import, in a controller that waits for its workers, what would take seconds when they are done."""
     with contextlib.suppress(ImportError):  # the report itself will say so
-        importlib.import_module("claims.multiplicity")
-        importlib.import_module("reports.html")
+        for module in ("scipy.stats", "reports.settling", "reports.html"):
+            importlib.import_module(module)
 
 
 def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
+    from reports.settling import WORST_FIRST
+
     verdicts = {result.verdict for result in results}
     if lost or "error" in verdicts:
         return "error" if "error" in verdicts or results else "not run"
@@ -383,12 +368,12 @@ def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
 
 
 def _evidence(results: list[Result], verdict: str) -> str:
-    """Return the sentences behind a claim's verdict, first those that made it."""
+    """Return what is behind a claim's verdict: the sentences of its decisions, or what went wrong."""
+    from reports.settling import evidence
+
     if verdict == "error":
         return " ".join(f"{result.node}: {result.reason}." for result in results if result.verdict == "error")
-    decisions = [decision for result in results for decision in result.decisions]
-    decisions.sort(key=lambda decision: decision["verdict"] != verdict)
-    return " ".join(decision["sentence"] for decision in decisions)
+    return evidence([decision for result in results for decision in result.decisions], verdict)
 
 
 def _selected(config: pytest.Config) -> str:

@@ -1,13 +1,16 @@
 """The correction for multiplicity: the textbook procedure, and what it does to the decisions of a run."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claims.deciders import beats, better_than_shuffled, equivalent, plausible_draw, that
-from claims.decisions import Verdict
-from claims.multiplicity import corrected, settled
+from claims.deciders import beats, better_than_shuffled, draws, equivalent, majority, plausible_draw, proportions, that
+from claims.decisions import Decision, Verdict
+from reports import multiplicity
+from reports.multiplicity import q_values
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 CLEAR = beats([1.0] * 5, 0.5)
@@ -16,12 +19,29 @@ LUCKY = plausible_draw("0.7", [0.5, 0.51, 0.52, 0.5, 0.49])
 ORDINARY = plausible_draw("0.5", [0.5, 0.51, 0.52, 0.5, 0.49])
 
 
+def rows(decisions):
+    """Decisions as the rows of a table, as they are recorded."""
+    return [{**asdict(decision), "verdict": decision.verdict.value, "alone": "", "alone_sentence": ""}
+            for decision in decisions]  # fmt: skip
+
+
+def settled(decisions):
+    result = multiplicity.settled(rows(decisions))
+    assert multiplicity.alone(result) == rows(decisions)
+    return [Decision(**{name: value for name, value in row.items() if "alone" not in name}) for row in result]
+
+
+def test_the_rules_are_named_as_the_deciders_name_them():
+    named = (multiplicity.LEVEL, multiplicity.PREDICTION, multiplicity.PERMUTATION)
+    assert named == (majority.LEVEL, draws.RULE, proportions.PERMUTATION)
+
+
 @given(probabilities, st.floats(0.01, 0.2))
 def test_it_is_the_step_up_procedure(p_values, level):
     p = np.sort(p_values)
     passing = np.flatnonzero(p <= level * np.arange(1, len(p) + 1) / len(p))
     threshold = p[passing[-1]] if len(passing) else -1.0
-    q = corrected(p_values)
+    q = q_values(p_values)
     # Away from the border, where rounding may tip either side.
     firm = np.abs(q - level) > 1e-12
     assert np.array_equal((q <= level)[firm], (np.array(p_values) <= threshold)[firm])
@@ -30,23 +50,23 @@ def test_it_is_the_step_up_procedure(p_values, level):
 @given(probabilities, st.randoms())
 def test_the_order_of_tests_does_not_matter(p_values, random):
     order = random.sample(range(len(p_values)), len(p_values))
-    assert np.array_equal(corrected(np.array(p_values)[order]), corrected(p_values)[order])
+    assert np.array_equal(q_values(np.array(p_values)[order]), q_values(p_values)[order])
 
 
 @given(probabilities)
 def test_correction_never_helps(p_values):
-    assert np.all(corrected(p_values) >= np.array(p_values) - 1e-15)
+    assert np.all(q_values(p_values) >= np.array(p_values) - 1e-15)
 
 
 def test_no_test_needs_no_correction():
-    assert corrected([]).shape == (0,)
+    assert q_values([]).shape == (0,)
     assert settled([]) == []
 
 
 @pytest.mark.parametrize("p_values", [[0.1, np.nan], [-0.1], [1.1], [[0.1]]])
 def test_p_values_that_are_none_are_loud(p_values):
     with pytest.raises(ValueError, match="between 0 and 1"):
-        corrected(p_values)
+        q_values(p_values)
 
 
 def test_five_unanimous_seeds_stand_while_five_in_eight_tests_are_clear():
@@ -55,7 +75,7 @@ def test_five_unanimous_seeds_stand_while_five_in_eight_tests_are_clear():
     assert settled(run) == run
     fallen = settled([CLEAR] * 24 + [OPEN] * 16)
     assert {decision.verdict for decision in fallen} == {Verdict.INCONCLUSIVE}
-    assert fallen[-1] is OPEN
+    assert fallen[-1] == OPEN
     assert fallen[0].sentence.endswith(
         "Alone it would count as holds; among 40 tests it does not (corrected p = 0.052, above 0.05)."
     )
@@ -74,7 +94,7 @@ def test_refutations_fall_too_and_facts_stay():
     refuted = equivalent([1.0] * 5, 0.5, margin=0.1)
     run = settled([fact, refuted, OPEN, OPEN])
     assert [decision.verdict for decision in run] == [Verdict.REFUTED, *[Verdict.INCONCLUSIVE] * 3]
-    assert run[0] is fact
+    assert run[0] == fact
 
 
 def test_printed_figures_are_a_family_of_their_own():
