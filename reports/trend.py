@@ -52,7 +52,8 @@ def trends(
         recent[moved | still].set_index(["claim", "figure"]).index)]  # fmt: skip
     environment = _environment_notes(history.runs)
     since = {(f.claim, f.figure): f.since for f in findings if f.state == "drifted"}
-    names, order = history.runs["name"], {name: i for i, name in enumerate(history.runs["name"])}
+    names = history.runs["name"].tolist()
+    order = {name: i for i, name in enumerate(names)}
     parts = []
     for key, rows in kept.groupby(["claim", "figure"], observed=True, sort=False):
         start = starts.get(str(key[0]), 0)
@@ -73,8 +74,8 @@ def trends(
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
     table = pd.concat(parts, ignore_index=True)
-    table["when"] = table["run"].map(history.runs["started"]).map(lambda t: t.isoformat(timespec="seconds"))
-    table["run"] = table["run"].map(names)
+    table["when"] = table["run"].map(history.runs["started"].map(lambda t: t.isoformat(timespec="seconds")))
+    table["run"] = table["run"].map(history.runs["name"])
     return table[COLUMNS]
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtri
 from scipy.stats import kstest
 
-from reports.drift.evidence import LEAST_REFERENCE, Nights, alarms, conformal_scores, first_alarm, tie_breakers
+from reports.drift.evidence import CHUNK, LEAST_REFERENCE, Nights, alarms, conformal_scores, first_alarm, tie_breakers
 from reports.populations import shapes
 from reports.simulate import CHANGES, delay_table, false_alarms, first_of_all, ideal_nights, report
 
@@ -71,6 +72,19 @@ def test_a_spread_that_grows_is_found():
     assert alarm.night in (8, 9)
     assert alarm.what == "spread"
     assert alarm.after > 2 * alarm.before
+
+
+def test_many_values_are_ranked_as_one_by_one():
+    """Counting in chunks gives what counting does, also across the borders of chunks and for ties."""
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(0, 9, 3 * CHUNK // 4)
+    samples, ties = ([draw(size) for size in sizes] for draw in (lambda n: rng.integers(0, 40, n) / 40, rng.random))
+    x, t = np.concatenate(samples), np.concatenate(ties)
+    assert len(x) > 2 * CHUNK
+    ranks = [((x[:i] < x[i]).sum() + t[i] * ((x[:i] == x[i]).sum() + 1)) / (i + 1) for i in range(len(x))]
+    scores = conformal_scores(samples, ties)
+    assert [len(night) for night in scores] == sizes.tolist()
+    assert np.array_equal(np.concatenate(scores), ndtri(np.clip(ranks, 1e-15, 1 - 1e-15)))
 
 
 def test_a_short_reference_is_never_enough():

@@ -34,6 +34,9 @@ LEVEL_SHARE = 0.75
 LEAST_EFFECT = 0.005
 """Smallest move, of mean or standard deviation, that is ever an alarm, as a part of the baseline's mean magnitude."""
 
+CHUNK = 256
+"""Values that are ranked at a time: with fewer, the sorting of all before them costs more, with more, the comparing."""
+
 LEAST_REFERENCE = 20
 """Fewest values before a window that it is compared with."""
 
@@ -61,13 +64,10 @@ class Nights:
 
         `samples` holds each night's new finite values, `ties` a number in (0, 1) for each, to break ties with.
         """
-        scores = conformal_scores(samples, ties)
-        rows = [
-            (len(x), z.sum(), (z**2).sum(), x.sum(), (x**2).sum(), np.abs(x).sum())
-            for x, z in zip(samples, scores, strict=True)
-        ]
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 6)
-        return cls(*(columns[:, i] for i in range(6)))
+        night = np.repeat(np.arange(len(samples)), [len(x) for x in samples])
+        x, z = (np.concatenate([np.empty(0), *parts]) for parts in (samples, conformal_scores(samples, ties)))
+        columns = (np.ones(len(x)), z, z**2, x, x**2, np.abs(x))
+        return cls(*(np.bincount(night, column, len(samples)).astype(np.float64) for column in columns))
 
 
 @dataclass(frozen=True)
@@ -93,21 +93,33 @@ class Alarm:
 def conformal_scores(samples: Sequence[Floats], ties: Sequence[Floats]) -> list[Floats]:
     """Return the normal score of each value among all values before it.
 
-    The rank of x among m earlier values, of which L are smaller and E equal, is (L + t(E + 1)) / (m + 1).
+    The rank of x among m earlier values, of which L are smaller and E equal, is (L + t(E + 1)) / (m + 1). The values of
+    one night come one after another, too.
     """
+    values, tie = (np.concatenate([np.empty(0), *parts]) for parts in (samples, ties))
+    smaller, equal = _earlier(values)
+    rank = (smaller + tie * (equal + 1)) / (np.arange(len(values)) + 1)
+    scores = ndtri(np.clip(rank, 1e-15, 1 - 1e-15))
+    return np.split(scores, np.cumsum([len(x) for x in samples])[:-1]) if samples else []
+
+
+def _earlier(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count, for each of the values, how many of those before it are smaller, and how many are equal to it.
+
+    A chunk at a time: among all chunks before it by bisection, within it by comparing all with all.
+    """
+    smaller, equal = np.empty((2, len(values)), dtype=np.int64)
     seen = np.empty(0)
-    scores = []
-    for x, tie in zip(samples, ties, strict=True):
-        smaller = np.searchsorted(seen, x, "left")
-        equal = np.searchsorted(seen, x, "right") - smaller
-        earlier = np.tri(len(x), k=-1, dtype=bool)  # the values of one night come one after another, too
-        smaller = smaller + (earlier & (x[None, :] < x[:, None])).sum(1)
-        equal = equal + (earlier & (x[None, :] == x[:, None])).sum(1)
-        rank = (smaller + tie * (equal + 1)) / (len(seen) + np.arange(len(x)) + 1)
-        scores.append(ndtri(np.clip(rank, 1e-15, 1 - 1e-15)))
+    for start in range(0, len(values), CHUNK):
+        chunk = slice(start, start + CHUNK)
+        x = values[chunk]
+        before = np.tri(len(x), k=-1, dtype=bool)
+        left, right = (np.searchsorted(seen, x, side) for side in ("left", "right"))
+        smaller[chunk] = left + (before & (x[None, :] < x[:, None])).sum(1)
+        equal[chunk] = right - left + (before & (x[None, :] == x[:, None])).sum(1)
         new = np.sort(x)
         seen = np.insert(seen, np.searchsorted(seen, new), new)
-    return scores
+    return smaller, equal
 
 
 def tie_breakers(seeds: NDArray[np.int64]) -> Floats:

@@ -36,10 +36,12 @@ def judge_value(rows: pd.DataFrame, runs: pd.DataFrame) -> Finding:
     texts = rows["measured"].tolist()
     if len(rows) == 1:
         return Finding(**finding, state=State.NO_BASELINE)
-    moved = [beyond(finding["kind"], texts[0], text, tonight["tolerance"]) for text in texts]
-    if moved[-1]:
+    kind, tolerance = finding["kind"], float(tonight["tolerance"])
+    if beyond(kind, texts[0], texts[-1], tolerance):
         first = len(texts) - 1
-        while moved[first - 1] and not beyond(finding["kind"], texts[first - 1], texts[-1], tonight["tolerance"]):
+        while beyond(kind, texts[0], texts[first - 1], tolerance) and not beyond(
+            kind, texts[first - 1], texts[-1], tolerance
+        ):
             first -= 1
         return Finding(
             **finding, state=State.DRIFTED, new=first == len(texts) - 1,
