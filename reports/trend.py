@@ -46,10 +46,9 @@ def trends(
     With `still`, figures that never moved are there as well.
     """
     series = _series(history)
-    recent = series[series["run"] >= len(history.runs) - RUNS]
-    moved = recent.groupby(["claim", "figure"], observed=True)["value"].transform("nunique") > 1
-    kept = series[series.set_index(["claim", "figure"]).index.isin(
-        recent[moved | still].set_index(["claim", "figure"]).index)]  # fmt: skip
+    recent = series["value"].where(series["run"] >= len(history.runs) - RUNS)
+    different = recent.groupby([series["claim"], series["figure"]], observed=True).transform("nunique")
+    kept = series[different > (0 if still else 1)]
     environment = _environment_notes(history.runs)
     since = {(f.claim, f.figure): f.since for f in findings if f.state == "drifted"}
     names = history.runs["name"].tolist()
@@ -76,7 +75,7 @@ def trends(
     table = pd.concat(parts, ignore_index=True)
     table["when"] = table["run"].map(history.runs["started"].map(lambda t: t.isoformat(timespec="seconds")))
     table["run"] = table["run"].map(history.runs["name"])
-    return table[COLUMNS]
+    return table[COLUMNS].astype({"claim": str, "figure": str})
 
 
 def _series(history: History) -> pd.DataFrame:
@@ -93,8 +92,12 @@ def _series(history: History) -> pd.DataFrame:
     columns = [*keys, "value", "low", "high", "tolerance", "deviation", "count"]
     sampled_keys = sampled.set_index(["claim", "figure"]).index
     single = single[np.isfinite(value) & ~single.set_index(["claim", "figure"]).index.isin(sampled_keys)]
-    both = pd.concat([sampled.assign(tolerance=np.nan).astype({"claim": str, "figure": str})[columns],
-                      single.astype({"claim": str, "figure": str})[columns]])  # fmt: skip
+    # Categories that both share, in order, so that the rows are sorted by name without a text for each.
+    names = {}
+    for key in ("claim", "figure"):
+        known = [part[key].cat.categories.astype(str) for part in (sampled, single)]
+        names[key] = pd.CategoricalDtype(np.union1d(*known), ordered=True)
+    both = pd.concat([part[columns].astype(names) for part in (sampled.assign(tolerance=np.nan), single)])
     return both.sort_values(keys, kind="stable")
 
 
