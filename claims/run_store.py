@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Sequence
@@ -71,9 +72,8 @@ class RunStore:
         self._ahead = list(ahead)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".{os.getpid()}.probe"
-            probe.touch()
-            probe.unlink()
+            with tempfile.TemporaryFile(dir=folder):
+                pass
         except OSError as error:
             raise RunStoreError(f"run store {folder}: cannot be written: {error.strerror}; give another") from error
 

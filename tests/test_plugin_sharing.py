@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from plugin_project import forget_the_checks
 
 from claims.plugin.sharing import recipes_in
 from lessons.recipes import CELLS, LENGTH_SWEEP, LSTM, PAGE_RUNS, Training
 
-MODULES = [
-    importlib.import_module(f"claims.{path.stem}")
-    for path in sorted(Path(__file__).parent.parent.glob("claims/test_*.py"))
-]
+NAMES = [f"claims.{path.stem}" for path in sorted(Path(__file__).parent.parent.glob("claims/test_*.py"))]
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[dict[str, ModuleType]]:
+    """The modules of the checks, which must go again: projects of other tests have others of the same names."""
+    forget_the_checks(None)
+    yield {name: importlib.import_module(name) for name in NAMES}
+    forget_the_checks(None)
 
 
 def test_recipes_are_found_alone_and_in_mappings_and_nothing_else_is():
@@ -24,15 +32,16 @@ def test_recipes_are_found_alone_and_in_mappings_and_nothing_else_is():
         assert list(recipes_in(other)) == []
 
 
-def test_recipes_in_mappings_are_hashable():
-    named = [recipe for module in MODULES for value in vars(module).values() for recipe in recipes_in(value)]
+def test_recipes_in_mappings_are_hashable(modules):
+    named = [recipe for module in modules.values() for value in vars(module).values() for recipe in recipes_in(value)]
     assert len(set(named)) > 40
     assert set(named) & set(PAGE_RUNS.values())
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_a_module_names_no_recipe_that_its_checks_do_not_use(module):
+@pytest.mark.parametrize("module_name", NAMES)
+def test_a_module_names_no_recipe_that_its_checks_do_not_use(modules, module_name):
     """An unused one would be trained for nothing, by whichever worker is idle."""
+    module = modules[module_name]
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     for name, value in vars(module).items():
         if list(recipes_in(value)):

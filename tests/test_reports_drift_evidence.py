@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import kstest
 
-from reports.drift.evidence import CHUNK, LEAST_REFERENCE, Nights, alarms, conformal_scores, first_alarm, tie_breakers
+from reports.drift.evidence import (
+    CHUNK,
+    LEAST_REFERENCE,
+    OVERLAP,
+    WINDOWS,
+    Nights,
+    alarms,
+    conformal_scores,
+    first_alarm,
+    tie_breakers,
+)
 from reports.populations import shapes
 from reports.simulate import CHANGES, delay_table, false_alarms, first_of_all, ideal_nights, report
 
@@ -91,6 +101,17 @@ def test_a_short_reference_is_never_enough():
     values = [np.zeros(LEAST_REFERENCE - 1), np.ones(20)]
     nights = Nights.from_samples(values, [np.full(len(x), 0.5) for x in values])
     assert not alarms(nights, np.ones(2, dtype=int)).any()
+
+
+def test_windows_overlap_at_least_as_much_as_the_levels_count_on():
+    """First alarms of a year are rarer than the levels of the windows add up to."""
+    rng = np.random.default_rng(4)
+    level, series, nights = 1e-4, 2000, 365
+    sums = np.cumsum(rng.standard_normal((series, nights + 1)), axis=1)
+    alarmed = np.zeros(series, dtype=bool)
+    for w in WINDOWS:
+        alarmed |= (np.abs(sums[:, w:] - sums[:, :-w]) > NormalDist().inv_cdf(1 - level / 2) * np.sqrt(w)).any(axis=1)
+    assert len(WINDOWS) * level / (alarmed.sum() / (series * nights)) > OVERLAP
 
 
 def test_the_promised_rates():
