@@ -126,3 +126,12 @@ def _fixed(value: float, places: int) -> str:
     if value and not -5 < exponent < 16:
         return f"{value:.{max(places + exponent, 0)}e}"
     return f"{value:.{max(places, 0)}f}"
+
+
+def share_of_range(value: float, low: float, high: float) -> float:
+    """Return where `value` stands between finite `low` and `high`: 0 to 1 inside, 0.5 if they are one.
+
+    Halves are compared, because the distance between two floats may be too large for one.
+    """
+    width = high / 2 - low / 2
+    return (value / 2 - low / 2) / width if width > 0 else 0.5

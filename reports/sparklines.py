@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from reports.comparison import day
-from reports.numbers import interval, show_all
+from reports.numbers import interval, share_of_range, show_all
 
 WIDTH, HEIGHT = 240.0, 34.0
 """Size of the drawing in its own units; the template puts one line of text below it."""
@@ -81,12 +81,8 @@ def sparkline(nights: Sequence[Night], order: Mapping[str, int]) -> Sparkline:
     steps = max(order.values())
     step = (WIDTH - 2 * MARGIN) / steps if steps else 0.0
 
-    # halves, because the range of two very large numbers has no float
-    range_ = top / 2 - bottom / 2
-
     def down(value: float) -> float:
-        share = (value / 2 - bottom / 2) / range_ if range_ > 0 else 0.5
-        return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)
+        return round(HEIGHT - MARGIN - share_of_range(value, bottom, top) * (HEIGHT - 2 * MARGIN), 1)
 
     across = [round(MARGIN + place * step if steps else WIDTH - MARGIN, 1) for place in places]
     points = [f"{x:g} {down(value):g}" for x, value in zip(across, values, strict=True)]

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.numbers import interval, parse, show, show_all
+from reports.numbers import interval, parse, share_of_range, show, show_all
 
 WIDTH = 240.0
 """Width of the drawing in its own units; its height is fixed by the template."""
@@ -66,8 +66,8 @@ def strip(
     def place(value: float | None) -> float | None:
         if value is None or math.isnan(value):
             return None
-        share = (value - start) / (end - start) if end > start else 0.5
-        return round(MARGIN + min(max(share, 0.0), 1.0) * (WIDTH - 2 * MARGIN), 1)
+        share = min(max(share_of_range(value, start, end), 0.0), 1.0)
+        return round(MARGIN + share * (WIDTH - 2 * MARGIN), 1)
 
     dots: list[Dot] = []
     for (value, seed), text in zip(finite, show_all([(value, printed) for value, _ in finite]), strict=True):

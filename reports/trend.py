@@ -18,6 +18,7 @@ from reports.drift.environment import changes
 from reports.drift.finding import Finding
 from reports.errors import ReportError
 from reports.history import History, device_kinds, load
+from reports.numbers import share_of_range
 
 RUNS = 90
 """How many of the last runs a trend shows."""
@@ -124,8 +125,7 @@ def _environment_notes(runs: pd.DataFrame) -> list[list[str]]:
 def sparkline(values: Sequence[float]) -> str:
     """Draw values as a row of bars, lowest to highest."""
     low, high = min(values), max(values)
-    scale = (len(BARS) - 1) / (high - low) if high > low else 0.0
-    return "".join(BARS[round((value - low) * scale)] for value in values)
+    return "".join(BARS[round(share_of_range(value, low, high) * (len(BARS) - 1))] for value in values)
 
 
 def add_parser(subparsers: Any) -> None:

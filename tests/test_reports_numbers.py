@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.numbers import NOISE, decimals_of, duration, interval, is_float, show, show_all
+from reports.numbers import NOISE, decimals_of, duration, interval, is_float, share_of_range, show, show_all
+from reports.trend import sparkline as text_sparkline
 
 
 @pytest.mark.parametrize(
@@ -103,3 +104,16 @@ def test_what_counts_as_a_stored_float(text, expected):
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_every_value_of_a_range_has_a_place_in_it(values):
+    shares = [share_of_range(value, min(values), max(values)) for value in values]
+    assert all(0 <= share <= 1 for share in shares)
+    assert len(text_sparkline(values)) == len(values)
+
+
+def test_places_in_a_range():
+    assert [share_of_range(value, 1.0, 3.0) for value in (1.0, 1.5, 3.0)] == [0.0, 0.25, 1.0]
+    assert share_of_range(2.0, 2.0, 2.0) == 0.5
+    assert share_of_range(0.0, -1.7e308, 1.7e308) == 0.5

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 import reports_fixtures
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reports.plots import plot
@@ -48,6 +48,9 @@ def test_nothing_to_draw():
     st.none() | st.floats(),
     st.none() | st.floats(),
 )
+@example([(0, 1.7e308), (1, -1e292)], "", None, None)
+@example([(0, 1.7e308), (1, -1.7e308)], "0.5", -math.inf, math.inf)
+@example([(0, 5e-324), (1, 0.0)], "", None, None)
 def test_everything_stays_on_the_strip(samples, printed, low, high):
     picture = drawn(samples, printed, low, high)
     places = [dot.x for dot in picture.dots] + [picture.printed, picture.low, picture.high]
