@@ -120,7 +120,7 @@ class RunStore:
             determinants = self._determinants(recipe, seed, device)
             path = self._path(determinants)
             if not path.exists():
-                with contextlib.suppress(RunStoreError):
+                with contextlib.suppress(Exception):  # whatever it is, it is no fault of the check that waits here
                     made = self._make(path, recipe, seed, device, determinants) is not None
                     if not made:
                         being_made.append((recipe, seed))  # its process may yet die

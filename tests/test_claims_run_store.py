@@ -199,10 +199,28 @@ def test_a_process_that_would_wait_makes_runs_that_are_needed_later(tmp_path: Pa
     assert [line.split()[0] for line in lines(trace)] == ["0", "3", "4", "0"]
 
 
-def test_what_fails_ahead_is_left_to_the_check_that_needs_it(tmp_path: Path, trace: Path) -> None:
-    broken = Counted(str(trace), value=float("nan"))
-    store = RunStore(tmp_path / "store", ahead=[(broken, 0), (Counted(str(trace)), 0)])
+@dataclass(frozen=True)
+class Broken:
+    """A recipe with a bug."""
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        raise ZeroDivisionError("a bug of the lesson's")
+
+
+@pytest.mark.parametrize(
+    ("broken", "error", "message"),
+    [
+        (Counted("trace", value=float("nan")), RunStoreError, "accuracy is not a finite number"),
+        (Broken(), ZeroDivisionError, "a bug of the lesson's"),
+    ],
+    ids=["NaN", "bug"],
+)
+def test_what_fails_ahead_is_left_to_the_check_that_needs_it(
+    broken: Any, error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = RunStore(tmp_path / "store", ahead=[(broken, 0), (Counted("trace"), 0)])
     assert store.make_ahead(CPU)
     assert not store.make_ahead(CPU)
-    with pytest.raises(RunStoreError, match="accuracy is not a finite number"):
+    with pytest.raises(error, match=message):
         store.runs(broken, [0], CPU)

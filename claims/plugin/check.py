@@ -1,4 +1,4 @@
-"""What a check works with: the fixtures `measure`, `decide`, `evidence`, `seeds` and `device`; and its settling."""
+"""What a check works with: the fixtures `measure`, `decide`, `evidence` and `device`; and its settling."""
 
 from __future__ import annotations
 

@@ -97,8 +97,9 @@ class Recorder:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
         """Note what the workers are going to run, and get ready for the report while they do."""
+        if not self.collected:  # each worker collects the same
+            threading.Thread(target=_import_what_the_report_needs, daemon=True).start()
         self._collect(ids)
-        threading.Thread(target=_import_what_the_report_needs, daemon=True).start()
 
     def _collect(self, node_ids: Iterable[str]) -> None:
         self.collected |= {node for node in node_ids if check_id(node) in self.session.checks}
