@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -44,3 +44,11 @@ def train_plainly(
         trace.losses.append(torch.stack(losses).mean().item())
     trace.norms = [0.0] * training.epochs  # the pages do not look at them
     return trace
+
+
+def train_each_plainly(
+    model: nn.Module, inputs: Tensor, targets: Tensor, trainings: Iterable[Training]
+) -> Iterator[tuple[Training, Trace]]:
+    """Train as `lessons.training.train_together` does, the plain way, by one recipe alone."""
+    (training,) = trainings
+    yield training, train_plainly(model, inputs, targets, training)

@@ -47,7 +47,10 @@ class DamagedRunWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Run:
-    """A run: its seed, what it measured, and how many seconds it took where it was made."""
+    """A run: its seed, what it measured, and how many seconds it took where it was made.
+
+    Of runs that share their first steps, only the one that was finished first counts these in its seconds.
+    """
 
     seed: int
     outcome: Outcome
@@ -98,10 +101,9 @@ class RunStore:
         while missing := [each for each in determinants if each not in found]:
             idle = True
             for each in missing:
-                path = self._path(determinants[each])
-                run = self._read(path, determinants[each])
+                run = self._read(determinants[each])
                 if run is None:
-                    run = self._make(path, *each, device, determinants[each])
+                    run = self._make(*each, device, determinants[each], needed=[*missing, *self._ahead])
                 if run is not None:
                     found[each], idle = run, False
             if idle and not self.make_ahead(device):
@@ -118,10 +120,9 @@ class RunStore:
         while self._ahead and not made:
             recipe, seed = self._ahead.pop(0)
             determinants = self._determinants(recipe, seed, device)
-            path = self._path(determinants)
-            if not path.exists():
+            if not self._path(determinants).exists():
                 with contextlib.suppress(Exception):  # whatever it is, it is no fault of the check that waits here
-                    made = self._make(path, recipe, seed, device, determinants) is not None
+                    made = self._make(recipe, seed, device, determinants, needed=self._ahead) is not None
                     if not made:
                         being_made.append((recipe, seed))  # its process may yet die
         self._ahead = being_made + self._ahead
@@ -144,7 +145,8 @@ class RunStore:
         key = hashlib.sha256(json.dumps(determinants, sort_keys=True).encode()).hexdigest()
         return self.folder / key[:2] / f"{key}.json"
 
-    def _read(self, path: Path, determinants: dict[str, Any]) -> Run | None:
+    def _read(self, determinants: dict[str, Any]) -> Run | None:
+        path = self._path(determinants)
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
             if {name: kept[name] for name in determinants} != determinants:
@@ -165,32 +167,57 @@ class RunStore:
             return None
 
     def _make(
-        self, path: Path, recipe: Recipe, seed: int, device: torch.device, determinants: dict[str, Any]
+        self,
+        recipe: Recipe,
+        seed: int,
+        device: torch.device,
+        determinants: dict[str, Any],
+        needed: Iterable[tuple[Recipe, int]],
     ) -> Run | None:
-        """Make and keep a run; None if another process is making it."""
+        """Make and keep a run; None if another process is making it.
+
+        Those of the needed runs that take the same first steps are made with it, unless another process is at them.
+        """
+        from claims.numerics import run_numerics
+        from lessons.recipes import run_together, start_together
+
+        with contextlib.ExitStack() as locks:
+            if not self._lock(determinants, locks):
+                return None
+            if (run := self._read(determinants)) is not None:
+                return run
+            made_now = {recipe: determinants}
+            others = {other for other, its_seed in needed if its_seed == seed} - {recipe}
+            for other in others:
+                if start_together(recipe, other):
+                    its = self._determinants(other, seed, device)
+                    if not self._path(its).exists() and self._lock(its, locks):
+                        made_now[other] = its
+            started = time.perf_counter()
+            with run_numerics():
+                for made, outcome in run_together(list(made_now), seed, device):
+                    seconds, started = time.perf_counter() - started, time.perf_counter()
+                    if made == recipe:
+                        run = Run(seed, outcome, seconds)
+                        self._write(determinants, run)
+                    else:
+                        with contextlib.suppress(RunStoreError):  # it is for the check that needs that run to say
+                            self._write(made_now[made], Run(seed, outcome, seconds))
+            return run
+
+    def _lock(self, determinants: dict[str, Any], locks: contextlib.ExitStack) -> bool:
+        """Hold a run's lock until `locks` ends, unless another process has it."""
+        path = self._path(determinants)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(path.with_suffix(".lock"))
-            lock.acquire(blocking=False)
+            locks.enter_context(FileLock(path.with_suffix(".lock"), blocking=False))
         except Timeout:
-            return None
+            return False
         except OSError as error:
             raise self._unwritable(error) from error
-        try:
-            run = self._read(path, determinants)
-            if run is None:
-                from claims.numerics import run_numerics
+        return True
 
-                started = time.perf_counter()
-                with run_numerics():
-                    outcome = recipe.run(seed, device)
-                run = Run(seed, outcome, time.perf_counter() - started)
-                self._write(path, determinants, run)
-            return run
-        finally:
-            lock.release()
-
-    def _write(self, path: Path, determinants: dict[str, Any], run: Run) -> None:
+    def _write(self, determinants: dict[str, Any], run: Run) -> None:
         wrong = _not_finite(run.outcome)
         if wrong:
             raise RunStoreError(
@@ -198,6 +225,7 @@ class RunStore:
                 "find out why the training broke down, or let the recipe say so in words"
             )
         text = json.dumps({**determinants, "outcome": run.outcome, "seconds": run.seconds}, allow_nan=False)
+        path = self._path(determinants)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             temporary.write_text(text, encoding="utf-8")

@@ -7,72 +7,93 @@ steps costs about as much again as the update. The functions that the objects ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import adam as library_adam
 from torch.optim import sgd as library_sgd
 
-Update = Callable[[], None]
-"""Changes the parameters in place, by the gradients that they hold when it is called."""
 
+class Update(Protocol):
+    """An optimiser: changes the parameters in place, by the gradients that they hold when it is called.
 
-def adam(parameters: Sequence[nn.Parameter], learning_rate: float) -> Update:
-    """Return Adam's update with the library's defaults: β = 0.9 and 0.999, ε = 1e-8, no weight decay.
-
-    Args:
-        parameters: hold their gradients whenever the update is called.
-        learning_rate: > 0.
+    Attributes:
+        state: all that it remembers from one update to the next, changed in place.
     """
-    averages = [torch.zeros_like(parameter) for parameter in parameters]
-    averages_of_squares = [torch.zeros_like(parameter) for parameter in parameters]
-    steps = [torch.zeros(()) for _ in parameters]
+
+    state: list[Tensor]
+
+    def __call__(self) -> None:
+        """Make one update."""
+
+
+class Adam:
+    """Adam with the library's defaults: β = 0.9 and 0.999, ε = 1e-8, no weight decay."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float) -> None:
+        """Start.
+
+        Args:
+            parameters: hold their gradients whenever an update is made.
+            learning_rate: > 0.
+        """
+        self._parameters = list(parameters)
+        self._learning_rate = learning_rate
+        self._averages = [torch.zeros_like(parameter) for parameter in parameters]
+        self._averages_of_squares = [torch.zeros_like(parameter) for parameter in parameters]
+        self._steps = [torch.zeros(()) for _ in parameters]
+        self.state = [*self._averages, *self._averages_of_squares, *self._steps]
 
     @torch.no_grad()
-    def update() -> None:
+    def __call__(self) -> None:
+        """Make one update."""
         library_adam.adam(
-            list(parameters),
-            [parameter.grad for parameter in parameters if parameter.grad is not None],
-            averages,
-            averages_of_squares,
+            list(self._parameters),
+            [parameter.grad for parameter in self._parameters if parameter.grad is not None],
+            self._averages,
+            self._averages_of_squares,
             [],
-            steps,
+            self._steps,
             amsgrad=False,
             beta1=0.9,
             beta2=0.999,
-            lr=learning_rate,
+            lr=self._learning_rate,
             weight_decay=0.0,
             eps=1e-8,
             maximize=False,
         )
 
-    return update
 
+class SGD:
+    """Plain stochastic gradient descent: no momentum, no weight decay."""
 
-def sgd(parameters: Sequence[nn.Parameter], learning_rate: float) -> Update:
-    """Return plain SGD's update: no momentum, no weight decay.
+    def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float) -> None:
+        """Start.
 
-    Args:
-        parameters: hold their gradients whenever the update is called.
-        learning_rate: > 0.
-    """
+        Args:
+            parameters: hold their gradients whenever an update is made.
+            learning_rate: > 0.
+        """
+        self._parameters = list(parameters)
+        self._learning_rate = learning_rate
+        self.state: list[Tensor] = []
 
     @torch.no_grad()
-    def update() -> None:
+    def __call__(self) -> None:
+        """Make one update."""
         library_sgd.sgd(
-            list(parameters),
-            [parameter.grad for parameter in parameters if parameter.grad is not None],
-            [None for _ in parameters],
+            list(self._parameters),
+            [parameter.grad for parameter in self._parameters if parameter.grad is not None],
+            [None for _ in self._parameters],
             weight_decay=0.0,
             momentum=0.0,
-            lr=learning_rate,
+            lr=self._learning_rate,
             dampening=0.0,
             nesterov=False,
             maximize=False,
         )
 
-    return update
 
-
-OPTIMIZERS = {"adam": adam, "sgd": sgd}
+OPTIMIZERS: dict[str, type[Adam] | type[SGD]] = {"adam": Adam, "sgd": SGD}

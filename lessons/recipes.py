@@ -6,9 +6,9 @@ numerics, and returns plain Python values. Seed 0 is what the page itself ran.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
@@ -19,7 +19,7 @@ from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
 from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
 from lessons.splits import Split
-from lessons.training import Training, accuracy, train
+from lessons.training import Training, accuracy, train_together
 
 Outcome = dict[str, Any]
 """What a run measured: numbers, strings, booleans, and lists of these, under names that the recipe documents."""
@@ -30,6 +30,40 @@ class Recipe(Hashable, Protocol):
 
     def run(self, seed: int, device: torch.device) -> Outcome:
         """Make the run; `seed` ≥ 0."""
+
+
+@runtime_checkable
+class StartsLikeOthers(Recipe, Protocol):
+    """A recipe that may take its first steps together with others."""
+
+    @property
+    def start(self) -> Hashable:
+        """What decides the first steps: recipes that are equal in this take the same ones."""
+
+    def run_with(self, others: Sequence[Any], seed: int, device: torch.device) -> Iterator[tuple[Recipe, Outcome]]:
+        """Make this run and those of other recipes with the same start.
+
+        Yields:
+            each recipe as it is finished, with what its `run` alone would return.
+        """
+
+
+def start_together(one: Recipe, other: Recipe) -> bool:
+    """Say whether two recipes take the same first steps."""
+    return isinstance(one, StartsLikeOthers) and isinstance(other, StartsLikeOthers) and one.start == other.start
+
+
+def run_together(recipes: Sequence[Recipe], seed: int, device: torch.device) -> Iterator[tuple[Recipe, Outcome]]:
+    """Make the run of one recipe, or of several that start together.
+
+    Yields:
+        each recipe as it is finished, with what its `run` alone would return.
+    """
+    first, *others = recipes
+    if isinstance(first, StartsLikeOthers):
+        yield from first.run_with(others, seed, device)
+    else:
+        yield first, first.run(seed, device)
 
 
 class Data(Protocol):
@@ -51,6 +85,11 @@ class Classification:
     training: Training = Training()
     page_seed: int = 0
 
+    @property
+    def start(self) -> Classification:
+        """What decides the first steps. Recipes with one start take the same ones until a clipping acts."""
+        return replace(self, training=replace(self.training, epochs=1, clip=None))
+
     def run(self, seed: int, device: torch.device) -> Outcome:
         """Train and measure.
 
@@ -59,6 +98,18 @@ class Classification:
             training loss of each epoch; `largest norms`, the largest global gradient norm (before clipping) of each
             epoch.
         """
+        ((_, outcome),) = self.run_with([], seed, device)
+        return outcome
+
+    def run_with(
+        self, others: Sequence[Classification], seed: int, device: torch.device
+    ) -> Iterator[tuple[Classification, Outcome]]:
+        """Make this run and those of other recipes with the same start; the steps that they share are made once.
+
+        Yields:
+            each recipe as it is finished, with what `run` alone would return.
+        """
+        recipes = {recipe.training: recipe for recipe in (self, *others)}
         seed += self.page_seed
         split = self.data.split(seed)
         inputs, labels = (part.to(device) for part in split.training)
@@ -66,17 +117,22 @@ class Classification:
         model = self.model.build().to(device)
         if self.training.reseed:
             torch.manual_seed(seed)
-        trace = train(model, inputs, labels, self.training)
-        steps = len(trace.norms) // self.training.epochs
-        return {
-            "accuracy": accuracy(model, *(part.to(device) for part in split.validation)),
-            **{
-                f"{name} accuracy": accuracy(model, *(part.to(device) for part in other))
-                for name, other in split.others.items()
-            },
-            "losses": trace.losses,
-            "largest norms": [max(trace.norms[start : start + steps]) for start in range(0, len(trace.norms), steps)],
-        }
+        for training, trace in train_together(model, inputs, labels, recipes):
+            steps = len(trace.norms) // training.epochs
+            yield (
+                recipes[training],
+                {
+                    "accuracy": accuracy(model, *(part.to(device) for part in split.validation)),
+                    **{
+                        f"{name} accuracy": accuracy(model, *(part.to(device) for part in other))
+                        for name, other in split.others.items()
+                    },
+                    "losses": trace.losses,
+                    "largest norms": [
+                        max(trace.norms[start : start + steps]) for start in range(0, len(trace.norms), steps)
+                    ],
+                },
+            )
 
 
 CLIPPED = Training(clip=1.0)

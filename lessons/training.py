@@ -7,7 +7,8 @@ parameter, and the weights that come out are bit for bit those of the plain loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -117,6 +118,100 @@ def global_norm(gradients: Sequence[Tensor]) -> Tensor:
     return norm
 
 
+class Loop:
+    """A training that goes on epoch by epoch, and can go back to a checkpoint between two epochs."""
+
+    def __init__(
+        self, model: nn.Module, inputs: Tensor, targets: Tensor, training: Training, loss_function: Loss
+    ) -> None:
+        """Start before the first epoch; see `train` for the arguments."""
+        self._model = model
+        self._inputs = inputs
+        self._targets = targets
+        self._batch_size = training.batch_size
+        self._loss_function = loss_function
+        # The kernels of a GPU want a recurrent layer's weights in their own layout, and complain about any other.
+        self._parameters = list(model.parameters())
+        self._updated = [flatten(model)] if inputs.device.type == "cpu" else self._parameters
+        self._update = OPTIMIZERS[training.optimizer](self._updated, training.learning_rate)
+        self._losses: list[Tensor] = []
+        self._norms: list[Tensor] = []
+
+    @property
+    def epoch(self) -> int:
+        """Epochs made so far."""
+        return len(self._losses)
+
+    def run_epoch(self, clip: float | None, observe: Callable[[Step], None] | None = None) -> Tensor:
+        """Go over the training rows once.
+
+        Args:
+            clip: largest global norm of the gradients handed to the optimiser, or None.
+            observe: called after each step.
+
+        Returns:
+            the global gradient norm of each step before any clipping, float of shape (steps,).
+        """
+        self._model.train()
+        losses: list[Tensor] = []
+        norms: list[Tensor] = []
+        for batch, batch_targets in shuffled_batches(self._inputs, self._targets, self._batch_size):
+            for parameter in self._updated:
+                if parameter.grad is not None:
+                    parameter.grad.zero_()
+            loss = self._loss_function(self._model(batch), batch_targets)
+            loss.backward()  # type: ignore[no-untyped-call]
+            norm = global_norm([p.grad for p in self._parameters if p.grad is not None])
+            if clip is not None:
+                nn.utils.clip_grads_with_norm_(self._updated, clip, norm)
+            self._update()
+            losses.append(loss.detach())
+            norms.append(norm)
+            if observe is not None:
+                observe(Step(self.epoch, len(self._norms) + len(norms) - 1, loss.item(), self._model))
+        self._losses.append(torch.stack(losses).mean())
+        self._norms += norms
+        return torch.stack(norms)
+
+    def trace(self) -> Trace:
+        """Return what the training has shown of itself so far."""
+        # One transfer at the end: reading each loss as it comes would make a GPU wait at every step.
+        return Trace(losses=torch.stack(self._losses).tolist(), norms=torch.stack(self._norms).tolist())
+
+    def checkpoint(self) -> Checkpoint:
+        """Return where the training stands now."""
+        device = self._inputs.device
+        return Checkpoint(
+            [tensor.detach().clone() for tensor in (*self._updated, *self._update.state)],
+            list(self._losses),
+            list(self._norms),
+            torch.random.get_rng_state(),
+            torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+        )
+
+    @torch.no_grad()
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to where the training stood, and the global random generators with it."""
+        for tensor, kept in zip((*self._updated, *self._update.state), checkpoint.tensors, strict=True):
+            tensor.copy_(kept)
+        self._losses = list(checkpoint.losses)
+        self._norms = list(checkpoint.norms)
+        torch.random.set_rng_state(checkpoint.generator)
+        if checkpoint.device_generator is not None:
+            torch.cuda.set_rng_state(checkpoint.device_generator, self._inputs.device)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a training stands between two epochs: parameters, what the optimiser remembers, and the generators."""
+
+    tensors: Sequence[Tensor]
+    losses: Sequence[Tensor]
+    norms: Sequence[Tensor]
+    generator: Tensor
+    device_generator: Tensor | None
+
+
 def train(
     model: nn.Module,
     inputs: Tensor,
@@ -139,34 +234,60 @@ def train(
     Returns:
         the losses of the epochs and the gradient norms of the steps.
     """
-    model.train()
-    # The kernels of a GPU want a recurrent layer's weights in their own layout, and complain about any other.
-    parameters = list(model.parameters())
-    updated = [flatten(model)] if inputs.device.type == "cpu" else parameters
-    update = OPTIMIZERS[training.optimizer](updated, training.learning_rate)
-    losses: list[list[Tensor]] = []
-    norms: list[Tensor] = []
-    for epoch in range(training.epochs):
-        losses.append([])
-        for batch, batch_targets in shuffled_batches(inputs, targets, training.batch_size):
-            for parameter in updated:
-                if parameter.grad is not None:
-                    parameter.grad.zero_()
-            loss = loss_function(model(batch), batch_targets)
-            loss.backward()  # type: ignore[no-untyped-call]
-            norm = global_norm([p.grad for p in parameters if p.grad is not None])
-            if training.clip is not None:
-                nn.utils.clip_grads_with_norm_(updated, training.clip, norm)
-            update()
-            losses[-1].append(loss.detach())
-            norms.append(norm)
-            if observe is not None:
-                observe(Step(epoch, len(norms) - 1, loss.item(), model))
-    # One transfer at the end: reading each loss as it comes would make a GPU wait at every step.
-    return Trace(
-        losses=[torch.stack(epoch_losses).mean().item() for epoch_losses in losses],
-        norms=torch.stack(norms).tolist(),
-    )
+    loop = Loop(model, inputs, targets, training, loss_function)
+    while loop.epoch < training.epochs:
+        loop.run_epoch(training.clip, observe)
+    return loop.trace()
+
+
+def train_together(
+    model: nn.Module,
+    inputs: Tensor,
+    targets: Tensor,
+    trainings: Iterable[Training],
+    *,
+    loss_function: Loss = functional.cross_entropy,
+) -> Iterator[tuple[Training, Trace]]:
+    """Train a model by several recipes that differ in epochs and clipping alone; what they share is made once.
+
+    They take the same steps until a clipping first acts. Each one comes out as `train` alone makes it, to the bit.
+
+    Args:
+        model: as for `train`.
+        inputs: as for `train`.
+        targets: as for `train`.
+        trainings: no two alike.
+        loss_function: as for `train`.
+
+    Yields:
+        each training as it is finished, with its trace. Until the next one is asked for, the model is what came out of
+        it; and nothing may be drawn from the global random generator.
+    """
+    first, *others = trainings
+    loop = Loop(model, inputs, targets, first, loss_function)
+    branches = [(loop.checkpoint(), [first, *others])]
+    while branches:
+        checkpoint, together = branches.pop()
+        loop.restore(checkpoint)
+        while together:
+            checkpoint = loop.checkpoint()
+            loosest = max(together, key=_ceiling)
+            norms = loop.run_epoch(loosest.clip)
+            parting = [training for training in together if training.clip != loosest.clip and _acts(training, norms)]
+            if parting:  # in the middle of this epoch, which they make again from its beginning
+                branches.append((checkpoint, parting))
+            staying = [training for training in together if training not in parting]
+            yield from ((training, loop.trace()) for training in staying if training.epochs == loop.epoch)
+            together = [training for training in staying if training.epochs > loop.epoch]
+
+
+def _ceiling(training: Training) -> float:
+    return math.inf if training.clip is None else training.clip
+
+
+def _acts(training: Training, norms: Tensor) -> bool:
+    """Say whether a training's clipping changes a gradient with one of these norms, as the library clips."""
+    return training.clip is not None and not bool((training.clip / (norms + 1e-6) >= 1).all())
 
 
 @torch.no_grad()

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,54 @@ def test_a_process_that_would_wait_makes_runs_that_are_needed_later(tmp_path: Pa
     assert store.make_ahead(CPU), "the other process died, and its run is still needed"
     assert not store.make_ahead(CPU)
     assert [line.split()[0] for line in lines(trace)] == ["0", "3", "4", "0"]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A recipe that starts as its twins do; one that is not to be found has a value that is no number."""
+
+    trace: str
+    value: float
+    start: str = "the same"
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        return dict(self.run_with([], seed, device))[self]
+
+    def run_with(
+        self, others: Sequence[Twin], seed: int, device: torch.device
+    ) -> Iterator[tuple[Twin, dict[str, Any]]]:
+        with Path(self.trace).open("a", encoding="utf-8") as file:
+            file.write(f"{seed} {len(others)}\n")
+        yield from ((each, {"accuracy": each.value}) for each in (*others, self))
+
+
+def test_needed_runs_that_start_together_are_made_together(tmp_path: Path, trace: Path) -> None:
+    one, two, three = (Twin(str(trace), value) for value in (1.0, 2.0, 3.0))
+    other = Twin(str(trace), 4.0, start="another")
+    store = RunStore(tmp_path / "store", ahead=[(two, 0), (two, 1), (other, 0)])
+    runs = store.all_of([(one, 0), (three, 0)], CPU)
+    assert [run.outcome["accuracy"] for run in runs] == [1.0, 3.0]
+    assert [run.outcome["accuracy"] for run in store.runs(two, [0], CPU)] == [2.0]
+    assert lines(trace) == ["0 2"], "three runs at one go, and neither another seed nor another start"
+
+
+def test_a_run_that_another_process_is_at_is_left_to_it(tmp_path: Path, trace: Path) -> None:
+    one, two = (Twin(str(trace), value) for value in (1.0, 2.0))
+    RunStore(tmp_path / "store").runs(two, [0], CPU)
+    (made,) = files(RunStore(tmp_path / "store"))
+    made.unlink()
+    store = RunStore(tmp_path / "store", ahead=[(two, 0)])
+    with FileLock(made.with_suffix(".lock")):  # as if another process were making it
+        store.runs(one, [0], CPU)
+    assert lines(trace) == ["0 0", "0 0"]
+
+
+def test_a_run_made_with_another_fails_for_itself_alone(tmp_path: Path, trace: Path) -> None:
+    good, bad = Twin(str(trace), 1.0), Twin(str(trace), float("nan"))
+    store = RunStore(tmp_path / "store", ahead=[(bad, 0)])
+    assert store.runs(good, [0], CPU)[0].outcome["accuracy"] == 1.0
+    with pytest.raises(RunStoreError, match="accuracy is not a finite number"):
+        store.runs(bad, [0], CPU)
 
 
 @dataclass(frozen=True)

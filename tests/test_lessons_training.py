@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks.plain import train_plainly
 from lessons import recipes
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
-from lessons.memory_task import memory_task
-from lessons.training import Training, shuffled_batches, train
+from lessons.memory_task import MemoryTask, memory_task
+from lessons.training import Training, shuffled_batches, train, train_together
 
 ROWS = 200  # not a multiple of the batch size, so that the last batch is short
 
@@ -39,6 +42,69 @@ def test_weights_are_bit_for_bit_those_of_the_plain_loop(config: ModelConfig, tr
     (expected, next_expected), (got, next_got) = models
     assert all(torch.equal(expected[name], got[name]) for name in expected)
     assert torch.equal(next_expected, next_got), "the global generator stands elsewhere after the training"
+
+
+CEILINGS = st.one_of(st.none(), st.floats(0.05, 2.0), st.just(1e-9), st.just(1e9))
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    trainings=st.lists(
+        st.builds(Training, st.just("adam"), st.just(0.02), st.integers(1, 4), clip=CEILINGS),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    ),
+    config=st.sampled_from([SequenceClassifier("rnn"), CompleteClassifier()]),
+)
+def test_trainings_made_together_are_those_made_alone(trainings: list[Training], config: ModelConfig) -> None:
+    inputs, labels = memory_task(ROWS, 8, seed=4)
+    torch.manual_seed(4)
+    model = config.build()
+    together = {
+        training: (trace, {name: value.clone() for name, value in model.state_dict().items()})
+        for training, trace in train_together(model, inputs, labels, trainings)
+    }
+    assert together.keys() == set(trainings)
+    for training in trainings:
+        torch.manual_seed(4)
+        alone = config.build()
+        assert train(alone, inputs, labels, training) == together[training][0]
+        assert all(torch.equal(value, together[training][1][name]) for name, value in alone.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("clips", "epochs_made"),
+    [((None, 1e9), 6), ((None, 1e-9), 9), ((None, None), 6)],
+    ids=["never acts", "acts at once", "without"],
+)
+def test_what_trainings_share_is_made_once(clips: tuple[float | None, ...], epochs_made: int) -> None:
+    inputs, labels = memory_task(ROWS, 8, seed=4)
+    model = BagOfEmbeddings().build()
+    batches: list[int] = []
+    model.register_forward_pre_hook(lambda _, arguments: batches.append(len(arguments[0])))
+    trainings = [Training(epochs=epochs, clip=clip) for epochs, clip in zip((6, 3), clips, strict=True)]
+    assert {training for training, _ in train_together(model, inputs, labels, trainings)} == set(trainings)
+    assert sum(batches) == epochs_made * ROWS
+
+
+def test_runs_made_together_are_those_made_alone() -> None:
+    data = MemoryTask(training_rows=ROWS, validation_rows=50)
+    recipe = recipes.Classification(data, BagOfEmbeddings(), Training(epochs=3))
+    others = [replace(recipe, training=Training(epochs=epochs, clip=0.3)) for epochs in (2, 4)]
+    assert all(recipes.start_together(recipe, other) for other in others)
+    together = dict(recipes.run_together([recipe, *others], 7, torch.device("cpu")))
+    assert together == {each: each.run(7, torch.device("cpu")) for each in (recipe, *others)}
+
+
+@pytest.mark.parametrize(
+    "change", [{"learning_rate": 0.01}, {"batch_size": 32}, {"reseed": False}, {"optimizer": "sgd"}], ids=str
+)
+def test_recipes_that_differ_from_the_first_step_do_not_start_together(change: dict[str, Any]) -> None:
+    recipe = recipes.CELLS["rnn"]
+    assert not recipes.start_together(recipe, replace(recipe, training=replace(recipe.training, **change)))
+    assert not recipes.start_together(recipe, recipes.CELLS["gru"])
+    assert not recipes.start_together(recipe, recipes.CYCLE)
 
 
 def test_batches_are_those_of_a_shuffling_loader() -> None:
