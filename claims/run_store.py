@@ -16,13 +16,14 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from claims.asking import Asking
 from claims.fingerprint import code_fingerprint, content
 
 if TYPE_CHECKING:
@@ -60,19 +61,30 @@ class Run:
 class RunStore:
     """The runs in one folder, made where they are missing."""
 
-    def __init__(self, folder: Path, ahead: Iterable[tuple[Recipe, int]] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        ahead: Iterable[tuple[Recipe, int]] = (),
+        known: Iterable[tuple[Recipe, int]] = (),
+        asking: Asking | None = None,
+    ) -> None:
         """Open a store, and make its folder if need be.
 
         Args:
             folder: where the runs are.
             ahead: recipes with a seed each, whose runs will be needed sooner or later, by this process or another;
                 made in this order where a process would otherwise wait.
+            known: recipes with a seed each that other processes may ask for.
+            asking: where this process asks others for runs, and they ask it; None if it is alone.
 
         Raises:
             RunStoreError: if the folder cannot be written.
         """
         self.folder = folder
         self._ahead = list(ahead)
+        self._known = list(known)
+        self._by_key: dict[str, tuple[Recipe, int]] | None = None
+        self._asking = asking
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -88,7 +100,7 @@ class RunStore:
         """Return the runs of recipes with a seed each, in their order, making those that are missing.
 
         Processes that need the same missing runs share them out: each makes the next run that nobody is making, and
-        where all that is missing is being made elsewhere, one that is needed later.
+        where all that is missing is being made elsewhere, one that is needed later or that another process asks for.
 
         Raises:
             RunStoreError: if a seed is out of range, a run gives NaN or the store cannot be written.
@@ -98,16 +110,17 @@ class RunStore:
                 raise RunStoreError(f"seed {seed} is outside 0..{LARGEST_SEED}; choose fewer or other seeds")
         determinants = {(recipe, seed): self._determinants(recipe, seed, device) for recipe, seed in wanted}
         found: dict[tuple[Recipe, int], Run] = {}
-        while missing := [each for each in determinants if each not in found]:
-            idle = True
-            for each in missing:
-                run = self._read(determinants[each])
-                if run is None:
-                    run = self._make(*each, device, determinants[each], needed=[*missing, *self._ahead])
-                if run is not None:
-                    found[each], idle = run, False
-            if idle and not self.make_ahead(device):
-                time.sleep(POLL_SECONDS)
+        with self._asking_for(determinants.values()):
+            while missing := [each for each in determinants if each not in found]:
+                idle = True
+                for each in missing:
+                    run = self._read(determinants[each])
+                    if run is None:
+                        run = self._make(*each, device, determinants[each], needed=[*missing, *self._ahead])
+                    if run is not None:
+                        found[each], idle = run, False
+                if idle and not self.make_ahead(device) and not self.make_for_others(device):
+                    time.sleep(POLL_SECONDS)
         return [found[each] for each in wanted]
 
     def make_ahead(self, device: torch.device) -> bool:
@@ -127,6 +140,38 @@ class RunStore:
                         being_made.append((recipe, seed))  # its process may yet die
         self._ahead = being_made + self._ahead
         return made
+
+    def make_for_others(self, device: torch.device) -> bool:
+        """Make one of the runs that another process asks for and that nobody is making; say whether there was one."""
+        asked = self._asking.asked() if self._asking is not None else []
+        if not asked:
+            return False
+        if self._by_key is None:
+            self._by_key = {self._path(self._determinants(*each, device)).stem: each for each in self._known}
+        needed = {key: self._by_key[key] for key in asked if key in self._by_key}
+        for key, (recipe, seed) in needed.items():
+            determinants = self._determinants(recipe, seed, device)
+            if not self._path(determinants).exists():
+                try:
+                    if self._make(recipe, seed, device, determinants, needed=needed.values()) is not None:
+                        return True
+                except Exception:  # whatever it is, the process that asks will say it; to have tried once is enough
+                    self._by_key.pop(key)
+        return False
+
+    def help_until_the_others_are_done(self, device: torch.device) -> None:
+        """Make what is needed, ahead or by others, until no other process of this session is at work."""
+        if self._asking is not None:
+            self._asking.stop()
+            while self.make_ahead(device) or self.make_for_others(device) or self._asking.others_at_work():
+                time.sleep(POLL_SECONDS)
+
+    @contextlib.contextmanager
+    def _asking_for(self, runs: Iterable[dict[str, Any]]) -> Iterator[None]:
+        """Ask the other processes for runs, if more than one is missing: one is made here as fast as elsewhere."""
+        missing = [path.stem for path in map(self._path, runs) if not path.exists()]
+        with self._asking.ask(missing) if self._asking and len(missing) > 1 else contextlib.nullcontext():
+            yield
 
     def _determinants(self, recipe: Recipe, seed: int, device: torch.device) -> dict[str, Any]:
         # Here, because the controller opens a store too, and need not wait for torch to be imported.

@@ -15,7 +15,8 @@ import pytest
 import torch
 from filelock import FileLock
 
-from claims.run_store import LARGEST_SEED, DamagedRunWarning, RunStore, RunStoreError
+from claims.asking import Asking
+from claims.run_store import LARGEST_SEED, DamagedRunWarning, Run, RunStore, RunStoreError
 
 CPU = torch.device("cpu")
 
@@ -273,3 +274,43 @@ def test_what_fails_ahead_is_left_to_the_check_that_needs_it(
     assert not store.make_ahead(CPU)
     with pytest.raises(error, match=message):
         store.runs(broken, [0], CPU)
+
+
+def test_an_idle_process_makes_what_another_asks_for(tmp_path: Path, trace: Path) -> None:
+    folder, recipe = tmp_path / "store", Counted(str(trace))
+    known = [(recipe, seed) for seed in range(6)]
+    helper = RunStore(folder, known=known, asking=Asking(folder / "asking", "s", "helper"))
+    other = Asking(folder / "asking", "s", "other")
+    assert not helper.make_for_others(CPU), "nobody asks"
+    keys = [helper._path(helper._determinants(recipe, seed, CPU)).stem for seed in (3, 4)]
+    with other.ask([*keys, "a run that this process does not know"]):
+        assert helper.make_for_others(CPU)
+        assert helper.make_for_others(CPU)
+        assert not helper.make_for_others(CPU)
+    assert [line.split()[0] for line in lines(trace)] == ["3", "4"]
+
+
+def test_a_run_that_fails_is_tried_once_for_another(tmp_path: Path, trace: Path) -> None:
+    folder, recipe = tmp_path / "store", Counted(str(trace), value=float("nan"))
+    helper = RunStore(folder, known=[(recipe, 0)], asking=Asking(folder / "asking", "s", "helper"))
+    with Asking(folder / "asking", "s", "other").ask([helper._path(helper._determinants(recipe, 0, CPU)).stem]):
+        assert not helper.make_for_others(CPU)
+        assert not helper.make_for_others(CPU)
+    assert len(lines(trace)) == 1
+
+
+def test_a_process_asks_for_what_it_lacks(tmp_path: Path, trace: Path) -> None:
+    folder = tmp_path / "store"
+    other = Asking(folder / "asking", "s", "other")
+    asked: list[int] = []
+
+    class Watched(RunStore):
+        def _make(self, *arguments: Any, **keywords: Any) -> Run | None:
+            asked.append(len(other.asked()))
+            return super()._make(*arguments, **keywords)
+
+    store = Watched(folder, asking=Asking(folder / "asking", "s", "one"))
+    store.runs(Counted(str(trace)), [0, 1, 2], CPU)
+    store.runs(Counted(str(trace)), [2, 3], CPU)
+    assert asked == [3, 3, 3, 0], "a single run is not asked for: it is made here as fast as elsewhere"
+    assert other.asked() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
@@ -347,3 +348,37 @@ def test_shards_of_a_run_say_together_what_the_whole_run_says(project: Project) 
     told = merged.claims.drop(columns="seconds").to_csv()
     assert told == whole.claims.drop(columns="seconds").to_csv()
     assert merged.info["counts"] == whole.info["counts"]
+
+
+RENDEZVOUS = """
+import os
+import pytest
+from dataclasses import dataclass
+from claims.deciders import that
+from claims.marks import claim, refuted
+
+@dataclass(frozen=True)
+class Rendezvous:
+    def run(self, seed, device):
+        # Opening one end of a pipe waits until another process opens the other.
+        os.close(os.open({pipe!r}, os.O_WRONLY if seed else os.O_RDONLY))
+        return {{"process": os.getpid()}}
+
+RENDEZVOUS = Rendezvous()
+
+@claim("week07.day1.sizes")
+def test_sizes(measure, run_store, device):
+    made = [run.outcome["process"] for run in run_store.runs(RENDEZVOUS, [0, 1], device)]
+    assert len(set(made)) == 2
+    measure("rows", 3)
+    measure("third", 1 / 3)
+"""
+
+
+def test_a_worker_without_checks_makes_runs_for_the_only_check(project: Project) -> None:
+    pipe = project.pytester.path / "pipe"
+    os.mkfifo(pipe)
+    kept = CHECKS[CHECKS.index('@claim("week07.day1.always")') :]
+    project.write("claims/test_week07_day1.py", RENDEZVOUS.format(pipe=str(pipe)) + kept)
+    project.pytester.runpytest_subprocess("-n", "2", "--seeds", "2", "--claim", "*.sizes", timeout=60)
+    assert project.verdicts()["week07.day1.sizes"] == "holds"

@@ -46,15 +46,20 @@ def decide(request: pytest.FixtureRequest) -> Decide:
 @pytest.fixture(scope="session")
 def session_device(pytestconfig: pytest.Config) -> torch.device:
     """Return the device of this session, with this worker's share of the cores set up."""
+    return device_with_its_settings(pytestconfig)
+
+
+def device_with_its_settings(config: pytest.Config) -> torch.device:
+    """Return the device of a session, and set up what this process computes with there."""
     import torch
     from torch.backends import cudnn
 
     from claims.numerics import resolve_device
 
-    torch.set_num_threads(worker_threads(pytestconfig))
+    torch.set_num_threads(worker_threads(config))
     # Recurrent layers on a GPU would otherwise round every product to 10 bits, which no tolerance here allows for.
     cudnn.allow_tf32 = False
-    return resolve_device(pytestconfig.getoption("device"))
+    return resolve_device(config.getoption("device"))
 
 
 @pytest.fixture

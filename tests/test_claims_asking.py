@@ -1,0 +1,78 @@
+"""Processes that share a store know of each other who is at work and what is asked for, and the dead do not count."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from claims.asking import Asking
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "asking"
+
+
+def test_what_one_asks_for_the_others_see_as_long_as_it_asks(folder: Path) -> None:
+    one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
+    with one.ask(["a", "b"]):
+        assert two.asked() == ["a", "b"]
+        assert one.asked() == [], "nobody helps himself"
+    assert two.asked() == []
+
+
+def test_others_are_at_work_until_they_stop(folder: Path) -> None:
+    one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
+    assert one.others_at_work()
+    one.stop()
+    assert not two.others_at_work()
+    two.stop()
+    assert list(folder.iterdir()) == []
+
+
+def test_another_session_is_helped_and_not_waited_for(folder: Path) -> None:
+    one, other = Asking(folder, "s", "one"), Asking(folder, "t", "one")
+    with other.ask(["a"]):
+        assert one.asked() == ["a"]
+        assert not one.others_at_work()
+
+
+def _die_while_asking(folder: Path) -> None:
+    with Asking(folder, "s", "dying").ask(["a"]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_neither_asks_nor_works(folder: Path) -> None:
+    process = multiprocessing.get_context("fork").Process(target=_die_while_asking, args=(folder,))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    one = Asking(folder, "s", "one")
+    assert len(list(folder.iterdir())) == 3, "what the dead one has left, and the lock"
+    assert one.asked() == []
+    assert not one.others_at_work()
+    assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"7", b"\xff"])
+def test_a_damaged_file_asks_for_nothing(folder: Path, damage: bytes) -> None:
+    one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
+    with one.ask(["a"]):
+        (asks,) = folder.glob("*.json")
+        asks.write_bytes(damage)
+        assert two.asked() == []
+
+
+def test_a_full_disk_only_means_that_nobody_helps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with one.ask(["a"]):
+        assert two.asked() == []
