@@ -24,9 +24,12 @@ BAD_INPUT = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit status; 2 is bad usage or nothing readable."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Some import what takes seconds, which the others need not wait for.
+    needed = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
     parser = argparse.ArgumentParser(prog="python -m reports", description="Reports of what was measured.")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    modules = {name: import_module(module) for name, module in COMMANDS.items()}
+    modules = {name: import_module(COMMANDS[name]) for name in needed}
     for module in modules.values():
         module.add_parser(subparsers)
     args = parser.parse_args(arguments)

@@ -26,6 +26,19 @@ def test_bad_usage_is_2(arguments, capsys):
     assert "usage" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["accept", "trend"])
+def test_a_subcommand_imports_nothing_that_others_alone_need(command):
+    look = f"""
+import contextlib, sys
+from reports.__main__ import main
+with contextlib.suppress(SystemExit):
+    main(["{command}", "--help"])
+sys.exit(" ".join(sys.modules.keys() & {{"scipy.stats", "matplotlib", "jinja2"}}))
+"""
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False)
+    assert done.stderr == "\n"
+
+
 def test_build_makes_the_pages(tmp_path, capsys):
     write_tables(reports_fixtures.realistic(per_day=1), tmp_path)
     assert main(["build", str(tmp_path)]) == 0
