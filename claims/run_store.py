@@ -83,7 +83,7 @@ class RunStore:
         self.folder = folder
         self._ahead = list(ahead)
         self._known = list(known)
-        self._by_key: dict[str, tuple[Recipe, int]] | None = None
+        self._by_key: dict[str, tuple[Recipe, int, dict[str, Any]]] | None = None
         self._asking = asking
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -147,13 +147,16 @@ class RunStore:
         if not asked:
             return False
         if self._by_key is None:
-            self._by_key = {self._path(self._determinants(*each, device)).stem: each for each in self._known}
+            self._by_key = {}
+            for recipe, seed in self._known:
+                determinants = self._determinants(recipe, seed, device)
+                self._by_key[self._path(determinants).stem] = (recipe, seed, determinants)
         needed = {key: self._by_key[key] for key in asked if key in self._by_key}
-        for key, (recipe, seed) in needed.items():
-            determinants = self._determinants(recipe, seed, device)
+        for key, (recipe, seed, determinants) in needed.items():
             if not self._path(determinants).exists():
                 try:
-                    if self._make(recipe, seed, device, determinants, needed=needed.values()) is not None:
+                    with_it = [(other, its_seed) for other, its_seed, _ in needed.values()]
+                    if self._make(recipe, seed, device, determinants, needed=with_it) is not None:
                         return True
                 except Exception:  # whatever it is, the process that asks will say it; to have tried once is enough
                     self._by_key.pop(key)
