@@ -209,6 +209,14 @@ def test_the_same_with_workers_and_without(project: Project) -> None:
     assert project.info["environment"]["workers"] == 2
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_warnings_as_errors_change_nothing(project: Project, workers: str) -> None:
+    """Such as that one plugin has imported another before pytest could rewrite it."""
+    result = project.run_apart("-W", "error", "-n", workers)
+    result.assert_outcomes(passed=4, xfailed=1)
+    assert project.verdicts() == ALL
+
+
 def test_a_killed_worker_costs_its_check_alone(project: Project) -> None:
     project.write(
         "claims/test_week07_day1.py",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from claims.decisions import ClaimRefuted, Decision, Verdict
-from claims.plugin.options import SESSION, worker_threads
+from claims.plugin.options import SESSION, device_with_its_settings
 from claims.traceability import Check, check_id
 
 if TYPE_CHECKING:  # at run time imported where a check runs, because the controller waits for its workers meanwhile
@@ -47,19 +47,6 @@ def decide(request: pytest.FixtureRequest) -> Decide:
 def session_device(pytestconfig: pytest.Config) -> torch.device:
     """Return the device of this session, with this worker's share of the cores set up."""
     return device_with_its_settings(pytestconfig)
-
-
-def device_with_its_settings(config: pytest.Config) -> torch.device:
-    """Return the device of a session, and set up what this process computes with there."""
-    import torch
-    from torch.backends import cudnn
-
-    from claims.numerics import resolve_device
-
-    torch.set_num_threads(worker_threads(config))
-    # Recurrent layers on a GPU would otherwise round every product to 10 bits, which no tolerance here allows for.
-    cudnn.allow_tf32 = False
-    return resolve_device(config.getoption("device"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Options of `pytest`, and the one line that says what is wrong with them."""
+"""Options of `pytest`, the one line that says what is wrong with them, and the threads and device that follow."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
 from claims.registry import Registry, RegistryError, load_registry
 from claims.traceability import Check, check_id, read_checks, verify
+
+if TYPE_CHECKING:
+    import torch
 
 DEFAULT_SEEDS = 5
 DEFAULT_REPORT = Path("reports") / "latest"
@@ -224,3 +227,16 @@ def worker_threads(config: pytest.Config) -> int:
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
     return max(1, cores // workers)
+
+
+def device_with_its_settings(config: pytest.Config) -> torch.device:
+    """Return the device of a session, and set up what this process computes with there."""
+    import torch
+    from torch.backends import cudnn
+
+    from claims.numerics import resolve_device
+
+    torch.set_num_threads(worker_threads(config))
+    # Recurrent layers on a GPU would otherwise round every product to 10 bits, which no tolerance here allows for.
+    cudnn.allow_tf32 = False
+    return resolve_device(config.getoption("device"))

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from claims.asking import Asking
-from claims.plugin.check import device_with_its_settings
-from claims.plugin.options import SESSION, is_worker
+from claims.plugin.options import SESSION, device_with_its_settings, is_worker
 from claims.traceability import check_id
 
 if TYPE_CHECKING:
