@@ -14,6 +14,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+LOOKING_SECONDS = 1.0
+"""Others hold a process's lock for an instant when they look whether it is at work."""
+
 
 class Asking:
     """One process among those that share a folder."""
@@ -23,18 +26,18 @@ class Asking:
 
         Args:
             folder: what the processes share; made if need be.
-            session: a name that is new for each session, without `.`.
-            process: the name of this process within its session.
+            session: a name that no other session has had, of letters and digits.
+            process: the name of this process within its session, of letters and digits.
 
         Raises:
-            OSError: if the folder cannot be written.
+            OSError: if the folder cannot be written, or another process of this name is at work.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._session = session
-        self._asks = folder / f"{session}.{process}.json"
+        self._asks = folder / f"{session}.{process}.asks"
         self._at_work = FileLock(self._asks.with_suffix(".lock"))
-        self._at_work.acquire()
+        self._at_work.acquire(timeout=LOOKING_SECONDS)
 
     @contextlib.contextmanager
     def ask(self, runs: Sequence[str]) -> Iterator[None]:
@@ -46,19 +49,19 @@ class Asking:
         try:
             yield
         finally:
-            self._asks.unlink(missing_ok=True)
+            _remove(temporary, self._asks)
 
     def stop(self) -> None:
         """Be at work no longer."""
         self._at_work.release()
-        self._at_work_file.unlink(missing_ok=True)
+        _remove(self._at_work_file)
 
     def asked(self) -> list[str]:
         """Return the keys of the runs that the other processes at work ask for, of whatever session."""
         keys: list[str] = []
         for other in self._others("*"):
-            with contextlib.suppress(OSError, ValueError, TypeError):
-                keys += map(str, json.loads(other.with_suffix(".json").read_text(encoding="utf-8")))
+            with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+                keys += map(str, json.loads(other.with_suffix(".asks").read_text(encoding="utf-8")))
         return keys
 
     def others_at_work(self) -> bool:
@@ -75,7 +78,14 @@ class Asking:
             if path != self._at_work_file:
                 try:
                     with FileLock(path, blocking=False):
-                        path.with_suffix(".json").unlink(missing_ok=True)
-                        path.unlink(missing_ok=True)
+                        _remove(path.with_suffix(".asks"), path)
                 except Timeout:
                     yield path
+                except OSError:  # somebody else's, or no file at all
+                    continue
+
+
+def _remove(*files: Path) -> None:
+    for file in files:
+        with contextlib.suppress(OSError):  # whoever finds it later removes it
+            file.unlink()

@@ -72,8 +72,8 @@ class RunStore:
 
         Args:
             folder: where the runs are.
-            ahead: recipes with a seed each, whose runs will be needed sooner or later, by this process or another;
-                made in this order where a process would otherwise wait.
+            ahead: recipes with a seed each, whose runs will be needed sooner or later, by this process or another, if
+                all goes well; made in this order where a process would otherwise wait.
             known: recipes with a seed each that other processes may ask for.
             asking: where this process asks others for runs, and they ask it; None if it is alone.
 
@@ -163,16 +163,17 @@ class RunStore:
         return False
 
     def help_until_the_others_are_done(self, device: torch.device) -> None:
-        """Make what is needed, ahead or by others, until no other process of this session is at work."""
+        """Make what the others need as long as one of this session is at work, and not a run longer."""
         if self._asking is not None:
             self._asking.stop()
-            while self.make_ahead(device) or self.make_for_others(device) or self._asking.others_at_work():
-                time.sleep(POLL_SECONDS)
+            while self._asking.others_at_work():
+                if not self.make_ahead(device) and not self.make_for_others(device):
+                    time.sleep(POLL_SECONDS)
 
     @contextlib.contextmanager
-    def _asking_for(self, runs: Iterable[dict[str, Any]]) -> Iterator[None]:
+    def _asking_for(self, determinants: Iterable[dict[str, Any]]) -> Iterator[None]:
         """Ask the other processes for runs, if more than one is missing: one is made here as fast as elsewhere."""
-        missing = [path.stem for path in map(self._path, runs) if not path.exists()]
+        missing = [path.stem for path in map(self._path, determinants) if not path.exists()]
         with self._asking.ask(missing) if self._asking and len(missing) > 1 else contextlib.nullcontext():
             yield
 
@@ -224,34 +225,49 @@ class RunStore:
     ) -> Run | None:
         """Make and keep a run; None if another process is making it.
 
-        Those of the needed runs that take the same first steps are made with it, unless another process is at them.
+        Those of the needed runs that take the same first steps are made with it, unless another process is at them;
+        whoever needs the one waits for the others as well.
         """
-        from claims.numerics import run_numerics
-        from lessons.recipes import run_together, start_together
+        from lessons.recipes import start_together
 
         with contextlib.ExitStack() as locks:
             if not self._lock(determinants, locks):
                 return None
             if (run := self._read(determinants)) is not None:
                 return run
-            made_now = {recipe: determinants}
-            others = {other for other, its_seed in needed if its_seed == seed} - {recipe}
-            for other in others:
+            partners: dict[Recipe, dict[str, Any]] = {}
+            for other in {other for other, its_seed in needed if its_seed == seed} - {recipe}:
                 if start_together(recipe, other):
-                    its = self._determinants(other, seed, device)
-                    if not self._path(its).exists() and self._lock(its, locks):
-                        made_now[other] = its
-            started = time.perf_counter()
-            with run_numerics():
-                for made, outcome in run_together(list(made_now), seed, device):
-                    seconds, started = time.perf_counter() - started, time.perf_counter()
-                    if made == recipe:
-                        run = Run(seed, outcome, seconds)
-                        self._write(determinants, run)
-                    else:
-                        with contextlib.suppress(RunStoreError):  # it is for the check that needs that run to say
-                            self._write(made_now[made], Run(seed, outcome, seconds))
-            return run
+                    of_other = self._determinants(other, seed, device)
+                    if not self._path(of_other).exists() and self._lock(of_other, locks):
+                        partners[other] = of_other
+            if partners:
+                with contextlib.suppress(Exception):  # whose ever fault it is, the run alone will tell
+                    self._run_and_keep({recipe: determinants, **partners}, seed, device)
+                if (run := self._read(determinants)) is not None:
+                    return run
+            return self._run_and_keep({recipe: determinants}, seed, device)
+
+    def _run_and_keep(self, recipes: dict[Recipe, dict[str, Any]], seed: int, device: torch.device) -> Run:
+        """Make the runs of recipes that start together, with their determinants; return the first one's."""
+        from claims.numerics import run_numerics
+        from lessons.recipes import run_together
+
+        runs: dict[Recipe, Run] = {}
+        refused: dict[Recipe, RunStoreError] = {}
+        started = time.perf_counter()
+        with run_numerics():
+            for recipe, outcome in run_together(list(recipes), seed, device):
+                runs[recipe] = Run(seed, outcome, time.perf_counter() - started)
+                try:
+                    self._write(recipes[recipe], runs[recipe])
+                except RunStoreError as error:  # it costs that run alone
+                    refused[recipe] = error
+                started = time.perf_counter()
+        first = next(iter(recipes))
+        if first in refused:
+            raise refused[first]
+        return runs[first]
 
     def _lock(self, determinants: dict[str, Any], locks: contextlib.ExitStack) -> bool:
         """Hold a run's lock until `locks` ends, unless another process has it."""

@@ -41,10 +41,10 @@ class StartsLikeOthers(Recipe, Protocol):
         """What decides the first steps: recipes that are equal in this take the same ones."""
 
     def run_with(self, others: Sequence[Any], seed: int, device: torch.device) -> Iterator[tuple[Recipe, Outcome]]:
-        """Make this run and those of other recipes with the same start.
+        """Make this run and those of other recipes, all of them with the same start.
 
         Yields:
-            each recipe as it is finished, with what its `run` alone would return.
+            each recipe as it is finished, in any order, with what its `run` alone would return.
         """
 
 

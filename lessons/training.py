@@ -30,8 +30,11 @@ class Training:
         learning_rate: step size, > 0.
         epochs: passes over the training rows, ≥ 1.
         batch_size: rows per step; None is the full batch, in order and without a random draw.
-        clip: largest global norm of the gradients handed to the optimiser, or None.
+        clip: largest global norm of the gradients handed to the optimiser, > 0 and finite, or None.
         reseed: whether the global generator is seeded again between building the model and training it.
+
+    Raises:
+        ValueError: if the epochs or the clip are out of range.
     """
 
     optimizer: Literal["adam", "sgd"] = "adam"
@@ -40,6 +43,13 @@ class Training:
     batch_size: int | None = 64
     clip: float | None = None
     reseed: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no training can do."""
+        if self.epochs < 1:
+            raise ValueError(f"epochs={self.epochs}: at least one is needed")
+        if self.clip is not None and not 0 < self.clip < math.inf:
+            raise ValueError(f"clip={self.clip}: must be a positive number, or None for no clipping")
 
 
 @dataclass
@@ -134,6 +144,7 @@ class Loop:
         self._parameters = list(model.parameters())
         self._updated = [flatten(model)] if inputs.device.type == "cpu" else self._parameters
         self._update = OPTIMIZERS[training.optimizer](self._updated, training.learning_rate)
+        self._changing = [*self._updated, *model.buffers(), *self._update.state]
         self._losses: list[Tensor] = []
         self._norms: list[Tensor] = []
 
@@ -180,30 +191,49 @@ class Loop:
 
     def checkpoint(self) -> Checkpoint:
         """Return where the training stands now."""
-        device = self._inputs.device
         return Checkpoint(
-            [tensor.detach().clone() for tensor in (*self._updated, *self._update.state)],
+            [tensor.detach().clone() for tensor in self._changing],
             list(self._losses),
             list(self._norms),
             torch.random.get_rng_state(),
-            torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+            _device_generator(self._inputs.device),
         )
 
     @torch.no_grad()
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to where the training stood, and the global random generators with it."""
-        for tensor, kept in zip((*self._updated, *self._update.state), checkpoint.tensors, strict=True):
+        for tensor, kept in zip(self._changing, checkpoint.tensors, strict=True):
             tensor.copy_(kept)
         self._losses = list(checkpoint.losses)
         self._norms = list(checkpoint.norms)
         torch.random.set_rng_state(checkpoint.generator)
-        if checkpoint.device_generator is not None:
-            torch.cuda.set_rng_state(checkpoint.device_generator, self._inputs.device)
+        _set_device_generator(self._inputs.device, checkpoint.device_generator)
+
+
+def _device_generator(device: torch.device) -> Tensor | None:
+    if device.type == "cuda":
+        return torch.cuda.get_rng_state(device)
+    return torch.mps.get_rng_state() if device.type == "mps" else None
+
+
+def _set_device_generator(device: torch.device, state: Tensor | None) -> None:
+    if state is not None and device.type == "cuda":
+        torch.cuda.set_rng_state(state, device)
+    elif state is not None:
+        torch.mps.set_rng_state(state)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a training stands between two epochs: parameters, what the optimiser remembers, and the generators."""
+    """Where a training stands between two epochs.
+
+    Attributes:
+        tensors: parameters, buffers, and what the optimiser remembers.
+        losses: the epochs' so far.
+        norms: the steps' so far.
+        generator: state of the global random generator on the CPU.
+        device_generator: of the one on the device, if that is another.
+    """
 
     tensors: Sequence[Tensor]
     losses: Sequence[Tensor]

@@ -58,21 +58,39 @@ def test_a_killed_process_neither_asks_nor_works(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"7", b"\xff"])
+@pytest.mark.parametrize("damage", [b"", b"{", b"7", b"\xff", b"[" * 200_000], ids=range(5))
 def test_a_damaged_file_asks_for_nothing(folder: Path, damage: bytes) -> None:
     one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
     with one.ask(["a"]):
-        (asks,) = folder.glob("*.json")
+        (asks,) = folder.glob("*.asks")
         asks.write_bytes(damage)
         assert two.asked() == []
+
+
+def test_what_is_no_lock_file_is_nobody(folder: Path) -> None:
+    one = Asking(folder, "s", "one")
+    (folder / "s.two.lock").mkdir()
+    assert one.asked() == []
+    assert not one.others_at_work()
+
+
+def test_a_name_that_is_taken_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claims.asking.LOOKING_SECONDS", 0)
+    one = Asking(folder, "s", "one")
+    with pytest.raises(OSError, match=r"s\.one\.lock"):
+        Asking(folder, "s", "one")
+    one.stop()
+    Asking(folder, "s", "one")
 
 
 def test_a_full_disk_only_means_that_nobody_helps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = Asking(folder, "s", "one"), Asking(folder, "s", "two")
 
-    def full(*_: object, **__: object) -> int:
+    def full(self: Path, *_: object, **__: object) -> int:
+        self.touch()
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
     with one.ask(["a"]):
         assert two.asked() == []
+    assert {file.suffix for file in folder.iterdir()} == {".lock"}

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -239,6 +240,108 @@ def test_a_run_that_another_process_is_at_is_left_to_it(tmp_path: Path, trace: P
     with FileLock(made.with_suffix(".lock")):  # as if another process were making it
         store.runs(one, [0], CPU)
     assert lines(trace) == ["0 0", "0 0"]
+
+
+def test_a_partner_that_is_there_is_not_made_again(tmp_path: Path, trace: Path) -> None:
+    one, two = (Twin(str(trace), value) for value in (1.0, 2.0))
+    RunStore(tmp_path / "store").runs(two, [0], CPU)
+    RunStore(tmp_path / "store", ahead=[(two, 0)]).runs(one, [0], CPU)
+    assert lines(trace) == ["0 0", "0 0"]
+
+
+@dataclass(frozen=True)
+class BrokenTwin(Twin):
+    """A twin with a bug, wherever it is made."""
+
+    def run_with(
+        self, others: Sequence[Twin], seed: int, device: torch.device
+    ) -> Iterator[tuple[Twin, dict[str, Any]]]:
+        raise ZeroDivisionError("a bug of the lesson's")
+
+
+@dataclass(frozen=True)
+class Twins(Twin):
+    """A twin that hands over to its first partner."""
+
+    def run_with(
+        self, others: Sequence[Twin], seed: int, device: torch.device
+    ) -> Iterator[tuple[Twin, dict[str, Any]]]:
+        yield from others[0].run_with([self], seed, device) if others else super().run_with(others, seed, device)
+
+
+def test_a_partners_bug_is_not_laid_at_a_runs_door(tmp_path: Path, trace: Path) -> None:
+    good, bad = Twins(str(trace), 1.0), BrokenTwin(str(trace), 2.0)
+    store = RunStore(tmp_path / "store", ahead=[(bad, 0)])
+    assert store.runs(good, [0], CPU)[0].outcome["accuracy"] == 1.0
+    with pytest.raises(ZeroDivisionError):
+        store.runs(bad, [0], CPU)
+
+
+def test_runs_made_together_share_out_their_seconds(tmp_path: Path, trace: Path) -> None:
+    twins = [Twin(str(trace), value) for value in (1.0, 2.0, 3.0)]
+    started = time.perf_counter()
+    runs = RunStore(tmp_path / "store").all_of([(twin, 0) for twin in twins], CPU)
+    assert 0 < sum(run.seconds for run in runs) <= time.perf_counter() - started
+
+
+def test_a_run_that_is_made_while_its_lock_is_taken_is_not_made_again(
+    tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunStore(tmp_path / "store").runs(Counted(str(trace)), [0], CPU)
+    (made,) = files(RunStore(tmp_path / "store"))
+    made.rename(made.with_suffix(".away"))
+    lock = RunStore._lock
+
+    def another_was_just_done(self: RunStore, *arguments: Any) -> bool:
+        made.with_suffix(".away").rename(made)
+        return lock(self, *arguments)
+
+    monkeypatch.setattr(RunStore, "_lock", another_was_just_done)
+    RunStore(tmp_path / "store").runs(Counted(str(trace)), [0], CPU)
+    assert len(lines(trace)) == 1
+
+
+@dataclass(frozen=True)
+class Bringing:
+    """A recipe that, while it is run, brings a file to where another process would have put it."""
+
+    file: str
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        Path(self.file).with_suffix(".away").rename(self.file)
+        return {}
+
+
+@pytest.mark.parametrize("needed", ["ahead", "by another"])
+def test_a_process_that_waits_makes_what_is_needed(
+    tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch, needed: str
+) -> None:
+    folder = tmp_path / "store"
+    RunStore(folder).runs(Counted(str(trace)), [0], CPU)
+    (made,) = files(RunStore(folder))
+    made.rename(made.with_suffix(".away"))
+    bringing = Bringing(str(made))
+    if needed == "ahead":
+        store = RunStore(folder, ahead=[(bringing, 0)])
+    else:
+        store = RunStore(folder, known=[(bringing, 0)], asking=Asking(folder / "asking", "s", "one"))
+    key = store._path(store._determinants(bringing, 0, CPU)).stem
+
+    def tired(_seconds: float) -> None:
+        raise AssertionError("it waited and did nothing")
+
+    monkeypatch.setattr("claims.run_store.time.sleep", tired)
+    with FileLock(made.with_suffix(".lock")), Asking(folder / "asking", "s", "other").ask([key]):
+        store.runs(Counted(str(trace)), [0], CPU)
+    assert len(lines(trace)) == 1
+
+
+def test_a_process_without_others_makes_nothing_more(tmp_path: Path, trace: Path) -> None:
+    """Whatever was expected to be needed: when all checks are over, nothing is."""
+    folder = tmp_path / "store"
+    store = RunStore(folder, ahead=[(Counted(str(trace)), 0)], asking=Asking(folder / "asking", "s", "one"))
+    store.help_until_the_others_are_done(CPU)
+    assert not trace.exists()
 
 
 def test_a_run_made_with_another_fails_for_itself_alone(tmp_path: Path, trace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks.plain import train_plainly
@@ -90,7 +92,7 @@ def test_what_trainings_share_is_made_once(clips: tuple[float | None, ...], epoc
 
 def test_runs_made_together_are_those_made_alone() -> None:
     data = MemoryTask(training_rows=ROWS, validation_rows=50)
-    recipe = recipes.Classification(data, BagOfEmbeddings(), Training(epochs=3))
+    recipe = recipes.Classification(data, CompleteClassifier(), Training(epochs=3))
     others = [replace(recipe, training=Training(epochs=epochs, clip=0.3)) for epochs in (2, 4)]
     assert all(recipes.start_together(recipe, other) for other in others)
     together = dict(recipes.run_together([recipe, *others], 7, torch.device("cpu")))
@@ -98,13 +100,50 @@ def test_runs_made_together_are_those_made_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"learning_rate": 0.01}, {"batch_size": 32}, {"reseed": False}, {"optimizer": "sgd"}], ids=str
+    "change",
+    [
+        {"training": Training(learning_rate=0.01)},
+        {"training": Training(batch_size=32)},
+        {"training": Training(reseed=False)},
+        {"training": Training("sgd")},
+        {"data": MemoryTask(length=9)},
+        {"model": SequenceClassifier("gru")},
+        {"page_seed": 1},
+    ],
+    ids=str,
 )
 def test_recipes_that_differ_from_the_first_step_do_not_start_together(change: dict[str, Any]) -> None:
     recipe = recipes.CELLS["rnn"]
-    assert not recipes.start_together(recipe, replace(recipe, training=replace(recipe.training, **change)))
-    assert not recipes.start_together(recipe, recipes.CELLS["gru"])
-    assert not recipes.start_together(recipe, recipes.CYCLE)
+    assert recipes.start_together(recipe, replace(recipe, training=Training(epochs=3, clip=2.0)))
+    assert not recipes.start_together(recipe, replace(recipe, **change))
+
+
+def test_recipes_of_another_kind_do_not_start_together() -> None:
+    assert not recipes.start_together(recipes.CELLS["rnn"], recipes.CYCLE)
+    assert not recipes.start_together(recipes.CYCLE, recipes.GENERATION)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"clip": 0.0}, {"clip": -1.0}, {"clip": math.inf}, {"clip": math.nan}]
+)
+def test_what_no_training_can_do_is_refused(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"{name}=.*: .*needed|{name}=.*must be a positive number"):
+        Training(**wrong)
+
+
+def test_buffers_are_those_of_the_training_alone() -> None:
+    """No model of the lessons has any; one that gets them must not share them with another training."""
+    inputs, targets = torch.randn(ROWS, 3), torch.randint(2, (ROWS,))
+    trainings = [Training(epochs=2), Training(epochs=2, clip=1e-3)]
+    models = []
+    for made in (trainings, trainings[1:]):
+        torch.manual_seed(6)
+        model = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2))
+        for training, _ in train_together(model, inputs, targets, made):
+            if training == trainings[1]:
+                models.append({name: value.clone() for name, value in model.state_dict().items()})
+    assert all(torch.equal(value, models[1][name]) for name, value in models[0].items())
 
 
 def test_batches_are_those_of_a_shuffling_loader() -> None:

@@ -388,5 +388,6 @@ def test_a_worker_without_checks_makes_runs_for_the_only_check(project: Project)
     os.mkfifo(pipe)
     kept = CHECKS[CHECKS.index('@claim("week07.day1.always")') :]
     project.write("claims/test_week07_day1.py", RENDEZVOUS.format(pipe=str(pipe)) + kept)
-    project.pytester.runpytest_subprocess("-n", "2", "--seeds", "2", "--claim", "*.sizes", timeout=60)
+    result = project.pytester.runpytest_subprocess("-n", "2", "--seeds", "2", "--claim", "*.sizes", timeout=300)
+    result.assert_outcomes(passed=1)
     assert project.verdicts()["week07.day1.sizes"] == "holds"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from plugin_project import forget_the_checks
 
-from claims.plugin.sharing import recipes_in
-from lessons.recipes import CELLS, LENGTH_SWEEP, LSTM, PAGE_RUNS, Training
+from claims.plugin.options import SESSION
+from claims.plugin.sharing import _surely_needed, recipes_in
+from lessons.recipes import CELLS, LENGTH_SWEEP, LSTM, PAGE_RUNS, TWO_LAYERS_LONGER, Training
 
 NAMES = [f"claims.{path.stem}" for path in sorted(Path(__file__).parent.parent.glob("claims/test_*.py"))]
 
@@ -47,3 +49,23 @@ def test_a_module_names_no_recipe_that_its_checks_do_not_use(modules, module_nam
         if list(recipes_in(value)):
             uses = source.split(name)
             assert len(uses) > 2, f"{name} is imported or defined, and never used"
+
+
+def session(items: list[str], checks: list[str], maxfail: int = 0, seeds: int = 1) -> Any:
+    """A session with these items and these checks on record."""
+    options = {"first_seed": 0, "seeds": seeds}
+    config = SimpleNamespace(
+        option=SimpleNamespace(maxfail=maxfail),
+        stash={SESSION: SimpleNamespace(checks=dict.fromkeys(checks))},
+        getoption=options.__getitem__,
+    )
+    return SimpleNamespace(config=config, items=[SimpleNamespace(nodeid=name) for name in items])
+
+
+def test_what_is_surely_needed_is_what_every_check_needs():
+    page, other = CELLS["rnn"], TWO_LAYERS_LONGER
+    named = [other, page]
+    assert _surely_needed(session(["a", "b[1]", "b[2]"], ["a", "b"]), named) == [page]
+    assert _surely_needed(session(["a", "b"], ["a", "b"], seeds=5), named) == named, "enough seeds to decide by"
+    assert _surely_needed(session(["a"], ["a", "b"], seeds=5), named) == [], "a part of the checks"
+    assert _surely_needed(session(["a"], ["a"], maxfail=1, seeds=5), named) == [], "it may end at the first failure"

@@ -6,6 +6,7 @@ import difflib
 import fnmatch
 import os
 import tempfile
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ class Session:
 
 
 SESSION = pytest.StashKey[Session]()
+SESSION_NAME = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,6 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker, which parses its own options, of the store that was made for this session."""
     node.workerinput["run_store"] = node.config.getoption("run_store")
+    node.workerinput["claims_session"] = node.config.stash.setdefault(SESSION_NAME, uuid.uuid4().hex)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -39,7 +39,7 @@ def _seeds(config: pytest.Config) -> tuple[int, ...]:
     return tuple(range(first, first + config.getoption("seeds")))
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Be at work before any worker can run out of checks, which starts when all of them have collected theirs."""
     config = session.config
@@ -47,7 +47,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         worker = config.workerinput  # type: ignore[attr-defined]
         folder = Path(config.getoption("run_store"), "asking")
         with contextlib.suppress(OSError):  # opening the store says what is wrong with it
-            config.stash[ASKING] = Asking(folder, worker["testrunuid"], worker["workerid"])
+            config.stash[ASKING] = Asking(folder, worker["claims_session"], worker["workerid"])
 
 
 @pytest.fixture(scope="session")
