@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,10 @@ FORMAT = re.compile(r"[,+]?(\.\d+)?[efg%d]?")
 
 LOTTERY = 0.02
 """Half the width from which a trained figure's interval says that the printed digits are luck."""
+
+
+UNDECIDED = "(So far: this run does not decide it.)"
+"""What an erratum adds to a truth that rests on a corrected claim which does not hold in this run."""
 
 
 class UnknownNumber(LookupError):  # noqa: N818
@@ -69,7 +74,7 @@ def errata(
         own = by_claim.get(claim.id, []) + by_claim.get(claim.id + CORRECTED, [])
         verdict = verdicts.get(claim.id)
         if claim.truth and (verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")):
-            rows.append(_claim_erratum(claim, own, sentences))
+            rows.append(_claim_erratum(claim, own, sentences, verdicts))
         elif verdict == "refuted":
             rows.append(
                 {
@@ -85,7 +90,9 @@ def errata(
     return rows
 
 
-def _claim_erratum(claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Mapping[str, str]) -> dict[str, Any]:
+def _claim_erratum(
+    claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Mapping[str, str], verdicts: Mapping[str, str]
+) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for row in own:
         if row["agreement"] != "not measured":
@@ -103,7 +110,9 @@ def _claim_erratum(claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Ma
         "claim": claim.id,
         "where": claim.where,
         "says": claim.says,
-        "truth": claim.truth,
+        "truth": claim.truth
+        if verdicts.get(claim.id + CORRECTED, "holds") == "holds"
+        else f"{claim.truth} {UNDECIDED}",
         "evidence": evidence,
         "suggestion": suggestion,
     }
@@ -121,6 +130,9 @@ def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[st
             continue
         below = sum(value < float(figure.printed) for value in values)
         middle = float(np.median(values))
+        # Two digits of the range tell its ends and its middle apart.
+        decimals = max(0, 1 - math.floor(math.log10(high - low))) if high > low else 2
+        typical, least, most = (f"{value:.{decimals}f}" for value in (middle, low, high))
         yield {
             "claim": claim.id,
             "figure": row["figure"],
@@ -131,5 +143,5 @@ def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[st
                 f"{len(values)} seeds give {low:.4g} to {high:.4g}, median {middle:.4g}; {below} of them lie below the "
                 f"printed number; a further run is expected between {row['low']:.4g} and {row['high']:.4g}."
             ),
-            "suggestion": f"about {middle:.2g} ({low:.2g} to {high:.2g} over {len(values)} seeds)",
+            "suggestion": f"about {typical} ({least} to {most} over {len(values)} seeds)",
         }

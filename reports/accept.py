@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from reports.errors import ReportError
-from reports.history import append, device_kind, read_files, write_once
+from reports.history import append, device_kind, is_missing, read_files, write_once
 from reports.tables import read_run
 
 SCHEMA = 1
@@ -36,9 +36,14 @@ class Decision:
 def accept(history: str | Path, run_dir: str | Path, reason: str, claims: Sequence[str] = ("*",)) -> Decision:
     """Make the run in a report directory the baseline of the claims that match a pattern; it is kept if it is not yet.
 
-    Raises ReportError where the run cannot be read, nothing matches, or the decision cannot be written.
+    Raises ReportError where the run cannot be read or is incomplete, nothing matches, there is no such history, or the
+    decision cannot be written.
     """
     run = read_run(run_dir)
+    if not run.info["complete"]:
+        raise ReportError(f"{run_dir}: an incomplete run is no baseline; accept one that ran to its end")
+    if is_missing(history):  # the name is then more likely a typing error than a new history
+        raise ReportError(f"{history}: no such history; `pytest --history` starts one")
     if not reason.strip():
         raise ReportError("--reason is empty; say why the new numbers are right")
     for pattern in claims:

@@ -1,10 +1,11 @@
 """The pages of a run, made from its tables, and what it was compared with, alone: the same give the same bytes."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
-from reports.tables import read_run, write_files
+from reports.tables import OPTIONAL_TABLES, read_run, write_files
 
 
 def build(path: str | Path) -> None:
@@ -35,7 +36,10 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build, say where the page is, and return 0."""
+    """Build, say where the page is and what it goes without, and return 0."""
     build(args.run)
+    for name in OPTIONAL_TABLES:
+        if not Path(args.run, f"{name}.csv").exists():
+            print(f"note: {args.run} has no {name}.csv; the pages go without it", file=sys.stderr)
     print(Path(args.run) / "index.html")
     return 0

@@ -97,6 +97,11 @@ def append(history: str | Path, run: Run | str | Path) -> str:
     return name
 
 
+def is_missing(history: str | Path) -> bool:
+    """Say whether a history is a local folder that is not there."""
+    return "://" not in str(history) and not Path(history).is_dir()
+
+
 def write_once(history: str | Path, relative: str, content: bytes) -> None:
     """Write an immutable file of a history under a temporary name, then rename it.
 

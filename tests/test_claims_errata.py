@@ -75,6 +75,26 @@ def test_a_refuted_claim_has_what_is_true_and_the_sentence_to_print() -> None:
     assert rows[0]["suggestion"] == "It is 0.88 at least."
 
 
+@pytest.mark.parametrize(("corrected", "told"), [("holds", False), ("inconclusive", True), ("not run", True)])
+def test_a_truth_that_this_run_does_not_decide_says_so(corrected: str, told: bool) -> None:
+    verdicts = {"week07.day1.x": "refuted", "week07.day1.x.corrected": corrected}
+    (found,) = errata(registry("refuted", "It is otherwise.", "It is not."), verdicts, [], {})
+    assert found["truth"].endswith("this run does not decide it.)") is told
+
+
+@pytest.mark.parametrize(
+    ("values", "suggestion"),
+    [
+        ([0.8858, 0.8968, 0.9061], "about 0.897 (0.886 to 0.906) over 3 seeds"),
+        ([0.6, 1.0, 0.93], "about 0.93 (0.60 to 1.00) over 3 seeds"),
+        ([1.67, 4.14, 2.9], "about 2.9 (1.7 to 4.1) over 3 seeds"),
+    ],
+)
+def test_what_is_suggested_for_a_lottery_ticket_has_the_digits_that_tell(values: list[float], suggestion: str) -> None:
+    (ticket,) = errata(registry(), {}, [row(values, 0.0, 5.0)], {})
+    assert ticket["suggestion"].replace(" over 3 seeds)", ") over 3 seeds") == suggestion
+
+
 @pytest.mark.parametrize(("verdict", "rows"), [("holds", 1), ("not run", 0), ("inconclusive", 0), ("error", 0)])
 def test_a_misleading_claim_has_an_erratum_where_it_was_decided(verdict: str, rows: int) -> None:
     one = registry("holds", "It is so by a hair.", "It is so, but barely.")

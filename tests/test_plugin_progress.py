@@ -23,6 +23,11 @@ def test_at_the_start_nothing_is_divided_by_nothing() -> None:
     assert seconds_left(30, done=0, waiting=5, claims_waiting=["a"], before={"a": 1.0}) == 150
 
 
+def test_too_little_done_is_no_estimate():
+    """The first minute's quick checks would otherwise promise a day."""
+    assert seconds_left(42, done=30, waiting=9, claims_waiting=["a"], before={"a": 1000.0, "b": 1.0}) is None
+
+
 @pytest.mark.parametrize(("seconds", "said"), [(40, "40 s"), (181, "3 min"), (7500, "2 h 5 min")])
 def test_a_duration_is_said_as_a_reader_says_it(seconds: float, said: str) -> None:
     assert duration(seconds) == said

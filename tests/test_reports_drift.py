@@ -215,6 +215,23 @@ def test_bad_acceptance_is_one_line(nights, capsys, extra, message):
     assert message in capsys.readouterr().err
 
 
+def test_an_incomplete_run_is_no_baseline(nights, capsys):
+    nights(night(0))
+    info = nights.folder / "run.json"
+    info.write_text(info.read_text(encoding="utf-8").replace('"complete": true', '"complete": false'), encoding="utf-8")
+    assert main(["accept", "--history", str(nights.history), str(nights.folder), "--reason", "x"]) == 2
+    assert "an incomplete run is no baseline" in capsys.readouterr().err
+    main(["drift", "--history", str(nights.history), str(nights.folder)])
+    assert "this run is incomplete" in capsys.readouterr().out
+
+
+def test_nothing_is_accepted_into_a_history_that_is_not_there(nights, tmp_path, capsys):
+    nights(night(0))
+    assert main(["accept", "--history", str(tmp_path / "new"), str(nights.folder), "--reason", "x"]) == 2
+    assert "no such history" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_damaged_decision_is_named(nights):
     nights(night(0))
     (nights.history / "cpu-x86_64" / "20260101T000000.000000Z-00.json").write_text('{"schema": 1}')
@@ -272,9 +289,10 @@ def test_exit_statuses_and_files(nights, capsys, tmp_path):
     assert main([*call, str(tmp_path / "nowhere")]) == 2
 
 
-def test_a_missing_history_is_nothing_to_compare_with(nights, tmp_path):
+def test_a_missing_history_is_nothing_to_compare_with(nights, tmp_path, capsys):
     nights(night(0))
     assert main(["drift", "--history", str(tmp_path / "new"), str(nights.folder)]) == 3
+    assert "there is no such history yet" in capsys.readouterr().out
 
 
 def test_markdown_is_escaped(nights):

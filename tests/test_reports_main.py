@@ -46,6 +46,13 @@ def test_build_makes_the_pages(tmp_path, capsys):
     assert {"index.html", "summary.md", "errata.md"} <= {file.name for file in tmp_path.iterdir()}
 
 
+def test_build_says_which_table_the_pages_go_without(tmp_path, capsys):
+    write_tables(reports_fixtures.realistic(per_day=1), tmp_path)
+    (tmp_path / "errata.csv").unlink()
+    assert main(["build", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == f"note: {tmp_path} has no errata.csv; the pages go without it\n"
+
+
 def test_nothing_readable_is_one_line(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "reports", "build", str(tmp_path / "nowhere")],

@@ -15,6 +15,8 @@ from claims.registry import Registry
 from claims.traceability import check_id
 
 INTERVAL_SECONDS = 30.0
+ENOUGH_DONE = 0.03
+"""Share of the work from which the rest can be estimated."""
 NEEDS_TRAINING = ("trained", "ordering")
 
 
@@ -78,16 +80,17 @@ class Progress:
         left = seconds_left(elapsed, self.done, len(self.waiting), claims_waiting, self.before)
         store = Path(self.config.getoption("run_store"))
         runs = sum(1 for _ in store.glob("*/*.json"))
+        told = f"about {duration(left)} left" if left is not None else "too early to say how long it takes"
         return (
             f"{self.done} of {self.done + len(self.waiting)} checks, {runs} training runs in the store; "
-            f"{duration(elapsed)} gone, about {duration(left)} left"
+            f"{duration(elapsed)} gone, {told}"
         )
 
 
 def seconds_left(
     elapsed: float, done: int, waiting: int, claims_waiting: Iterable[str], before: Mapping[str, float]
-) -> float:
-    """Estimate the seconds that are left.
+) -> float | None:
+    """Estimate the seconds that are left; None as long as too little is done to tell.
 
     With the seconds that each claim took before, or usually takes, the share of the work that is done tells; without,
     the share of the checks.
@@ -95,7 +98,7 @@ def seconds_left(
     total = sum(before.values())
     left = sum(before.get(claim, 0.0) for claim in claims_waiting)
     if 0 < left < total:
-        return elapsed * left / (total - left)
+        return elapsed * left / (total - left) if total - left >= ENOUGH_DONE * total else None
     return elapsed * waiting / max(done, 1)
 
 

@@ -12,7 +12,7 @@ from reports.aliases import read_aliases
 from reports.comparison import FINDINGS, SCHEMA, TRENDS
 from reports.drift.compare import Drift, compare
 from reports.drift.text import markdown, terminal
-from reports.history import device_kind, load
+from reports.history import device_kind, is_missing, load
 from reports.tables import csv_text, read_run, write_files
 from reports.trend import trends
 
@@ -31,7 +31,9 @@ def drift_of(history: str | Path, run_dir: str | Path, aliases: str | Path | Non
     claims = [str(claim) for claim in past.figures["claim"].unique()]
     reasons = [f"accepted with {d.run}, for {', '.join(d.claims)}: {d.reason}" for d in decisions]
     starts = baseline_starts(decisions, past.runs, claims)
-    drift = compare(past, starts, (*problems, *reasons))
+    incomplete = [] if tonight.info["complete"] else ["this run is incomplete: nothing is known of what it lacks"]
+    missing = [f"{history}: there is no such history yet"] if is_missing(history) else []
+    drift = compare(past, starts, (*incomplete, *missing, *problems, *reasons))
     return drift, trends(past, starts, drift.findings, decisions)
 
 
