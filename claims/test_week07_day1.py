@@ -406,7 +406,7 @@ def test_other_layers_are_batch_first(decide: Decide, device: torch.device) -> N
     decide(
         that(
             not others,
-            f"By default {', '.join(others) or 'no layer'} takes another layout; "
+            f"Another layout is the default of {', '.join(others) or 'no layer'}; "
             f"(batch, sequence, features) suits {', '.join(name for name in taken if taken[name])}.",
         )
     )

@@ -346,7 +346,7 @@ def test_single_layer_dropout_is_silent__corrected(decide: Decide) -> None:
                     (cell, len(constructed) == expected and all("dropout" in message for message in constructed))
                     for cell, (constructed, _) in heard.items()
                 ),
-                what=f"cells that warn {expected} times at construction with p = {rate}, and of dropout",
+                what=f"cells with {expected} warnings at construction with p = {rate}, all of dropout",
             ),
             every(
                 ((cell, not passed) for cell, (_, passed) in heard.items()),

@@ -7,8 +7,8 @@ steps costs about as much again as the update. The functions that the objects ca
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,21 +16,12 @@ from torch.optim import adam as library_adam
 from torch.optim import sgd as library_sgd
 
 
-class Update(Protocol):
-    """An optimiser: changes the parameters in place, by the gradients that they hold when it is called.
+class Optimizer(ABC):
+    """Changes the parameters in place, by the gradients that they hold when it is called.
 
     Attributes:
         state: all that it remembers from one update to the next, changed in place.
     """
-
-    state: list[Tensor]
-
-    def __call__(self) -> None:
-        """Make one update."""
-
-
-class Adam:
-    """Adam with the library's defaults: β = 0.9 and 0.999, ε = 1e-8, no weight decay."""
 
     def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float) -> None:
         """Start.
@@ -41,6 +32,19 @@ class Adam:
         """
         self._parameters = list(parameters)
         self._learning_rate = learning_rate
+        self.state: list[Tensor] = []
+
+    @abstractmethod
+    def __call__(self) -> None:
+        """Make one update."""
+
+
+class Adam(Optimizer):
+    """Adam with the library's defaults: β = 0.9 and 0.999, ε = 1e-8, no weight decay."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float) -> None:
+        """Start with averages of 0; see `Optimizer`."""
+        super().__init__(parameters, learning_rate)
         self._averages = [torch.zeros_like(parameter) for parameter in parameters]
         self._averages_of_squares = [torch.zeros_like(parameter) for parameter in parameters]
         self._steps = [torch.zeros(()) for _ in parameters]
@@ -66,19 +70,8 @@ class Adam:
         )
 
 
-class SGD:
+class SGD(Optimizer):
     """Plain stochastic gradient descent: no momentum, no weight decay."""
-
-    def __init__(self, parameters: Sequence[nn.Parameter], learning_rate: float) -> None:
-        """Start.
-
-        Args:
-            parameters: hold their gradients whenever an update is made.
-            learning_rate: > 0.
-        """
-        self._parameters = list(parameters)
-        self._learning_rate = learning_rate
-        self.state: list[Tensor] = []
 
     @torch.no_grad()
     def __call__(self) -> None:
@@ -96,4 +89,4 @@ class SGD:
         )
 
 
-OPTIMIZERS: dict[str, type[Adam] | type[SGD]] = {"adam": Adam, "sgd": SGD}
+OPTIMIZERS: dict[str, type[Optimizer]] = {"adam": Adam, "sgd": SGD}
