@@ -16,7 +16,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,12 +170,10 @@ class RunStore:
                 if not self.make_ahead(device) and not self.make_for_others(device):
                     time.sleep(POLL_SECONDS)
 
-    @contextlib.contextmanager
-    def _asking_for(self, determinants: Iterable[dict[str, Any]]) -> Iterator[None]:
+    def _asking_for(self, determinants: Iterable[dict[str, Any]]) -> contextlib.AbstractContextManager[None]:
         """Ask the other processes for runs, if more than one is missing: one is made here as fast as elsewhere."""
         missing = [path.stem for path in map(self._path, determinants) if not path.exists()]
-        with self._asking.ask(missing) if self._asking and len(missing) > 1 else contextlib.nullcontext():
-            yield
+        return self._asking.ask(missing) if self._asking and len(missing) > 1 else contextlib.nullcontext()
 
     def _determinants(self, recipe: Recipe, seed: int, device: torch.device) -> dict[str, Any]:
         # Here, because the controller opens a store too, and need not wait for torch to be imported.
@@ -242,10 +240,13 @@ class RunStore:
                     if not self._path(of_other).exists() and self._lock(of_other, locks):
                         partners[other] = of_other
             if partners:
-                with contextlib.suppress(Exception):  # whose ever fault it is, the run alone will tell
-                    self._run_and_keep({recipe: determinants, **partners}, seed, device)
-                if (run := self._read(determinants)) is not None:
-                    return run
+                try:
+                    return self._run_and_keep({recipe: determinants, **partners}, seed, device)
+                except RunStoreError:  # of this run itself, which would only fail again
+                    raise
+                except Exception:  # a partner's fault, perhaps: the run alone will tell, if it was not made before
+                    if (run := self._read(determinants)) is not None:
+                        return run
             return self._run_and_keep({recipe: determinants}, seed, device)
 
     def _run_and_keep(self, recipes: dict[Recipe, dict[str, Any]], seed: int, device: torch.device) -> Run:

@@ -275,10 +275,8 @@ def train_together(
     inputs: Tensor,
     targets: Tensor,
     trainings: Iterable[Training],
-    *,
-    loss_function: Loss = functional.cross_entropy,
 ) -> Iterator[tuple[Training, Trace]]:
-    """Train a model by several recipes that differ in epochs and clipping alone; what they share is made once.
+    """Train a classifier by several recipes that differ in epochs and clipping alone; what they share is made once.
 
     They take the same steps until a clipping first acts. Each one comes out as `train` alone makes it, to the bit.
 
@@ -287,14 +285,13 @@ def train_together(
         inputs: as for `train`.
         targets: as for `train`.
         trainings: no two alike.
-        loss_function: as for `train`.
 
     Yields:
         each training as it is finished, with its trace. Until the next one is asked for, the model is what came out of
         it; and nothing may be drawn from the global random generator.
     """
     first, *others = trainings
-    loop = Loop(model, inputs, targets, first, loss_function)
+    loop = Loop(model, inputs, targets, first, functional.cross_entropy)
     branches = [(loop.checkpoint(), [first, *others])]
     while branches:
         checkpoint, together = branches.pop()
