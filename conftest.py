@@ -1,9 +1,3 @@
-"""Loads the suite's pytest plugin: options, fixtures, recording."""
+"""Checks the claims of the lessons with the engine's pytest plugin."""
 
-pytest_plugins = [
-    "claims.plugin.options",
-    "claims.plugin.sharing",
-    "claims.plugin.check",
-    "claims.plugin.recording",
-    "claims.plugin.progress",
-]
+pytest_plugins = ["lesson_claims.plugin"]

@@ -10,10 +10,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from claims.deciders import beats, close, equivalent, every, grows, same, that
-from claims.evidence import EvidenceOf, Sample
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    Sample,
+    beats,
+    claim,
+    close,
+    equivalent,
+    every,
+    grows,
+    refuted,
+    same,
+    that,
+)
 from lessons.attention import AttentionProbe, transformer_block
 from lessons.character_counts import CHARACTER_COUNTS, character_counts, log_likelihoods
 from lessons.classifiers import RecurrentClassifier, SequenceClassifier, parameter_count, pool

@@ -13,10 +13,20 @@ import torch
 from scipy import stats
 from torch import Tensor, nn
 
-from claims.deciders import beats, close, equivalent, every, same, share, that
-from claims.evidence import EvidenceOf
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    beats,
+    claim,
+    close,
+    equivalent,
+    every,
+    refuted,
+    same,
+    share,
+    that,
+)
 from lessons.ceilings import best_from_counts, best_guess_from_counts, best_without_first
 from lessons.counts import BOOSTED_COUNTS, COUNTS_BASELINE, digit_counts
 from lessons.memory_task import MemoryTask, memory_task

@@ -8,10 +8,21 @@ import numpy as np
 import torch
 from torch import nn
 
-from claims.deciders import beats, close, equivalent, every, grows, same, that
-from claims.evidence import EvidenceOf, Sample
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    Sample,
+    beats,
+    claim,
+    close,
+    equivalent,
+    every,
+    grows,
+    refuted,
+    same,
+    that,
+)
 from lessons.classifiers import parameter_count
 from lessons.gradients import (
     LENGTHS,

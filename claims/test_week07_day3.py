@@ -8,10 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from claims.deciders import beats, better_than_shuffled, close, every, grows, same
-from claims.evidence import EvidenceOf
-from claims.marks import claim
-from claims.record import Decide, Measure
+from lesson_claims import Decide, EvidenceOf, Measure, beats, better_than_shuffled, claim, close, every, grows, same
 from lessons.classifiers import parameter_count
 from lessons.cost import counted_operations
 from lessons.embedding import PAGE_TOKENS, look_up, multiply, one_hot

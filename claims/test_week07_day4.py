@@ -10,10 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from claims.deciders import beats, close, equivalent, every, same
-from claims.evidence import EvidenceOf
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, equivalent, every, refuted, same
 from lessons.classifiers import CELLS, RecurrentClassifier, parameter_count, pool
 from lessons.leak import CHANCE, LEAK, LEAKED, LENGTH, TOKENS
 from lessons.next_element import NextElementModel, next_element_loss, shifted

@@ -11,11 +11,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from claims.deciders import beats, close, equivalent, every, share, that
-from claims.evidence import EvidenceOf
-from claims.marks import claim, refuted
-from claims.numerics import run_numerics
-from claims.record import Decide, Measure
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    beats,
+    claim,
+    close,
+    equivalent,
+    every,
+    refuted,
+    run_numerics,
+    share,
+    that,
+)
 from lessons.classifiers import CELLS, Cell, parameter_count
 from lessons.clipping import SGD_RATE, ClippingProbe, handed_over, sgd
 from lessons.divergence import CLIPPED_TOTAL, UNCLIPPED_TOTAL

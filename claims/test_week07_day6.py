@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from claims.deciders import beats, close, every, same, share, that
-from claims.evidence import EvidenceOf
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, every, refuted, same, share, that
 from lessons.next_element import (
     NOISE,
     PERIOD,

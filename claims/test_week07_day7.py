@@ -11,10 +11,22 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from claims.deciders import beats, close, equivalent, every, grows, same, share, that
-from claims.evidence import EvidenceOf, Sample
-from claims.marks import claim, refuted
-from claims.record import Decide, Measure
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    Sample,
+    beats,
+    claim,
+    close,
+    equivalent,
+    every,
+    grows,
+    refuted,
+    same,
+    share,
+    that,
+)
 from lessons.ceilings import best_from_counts
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, PooledClassifier, parameter_count
 from lessons.cost import RECURRENT_CELLS, attend, counted_operations, recur, sequential_depth

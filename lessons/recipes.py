@@ -6,12 +6,13 @@ numerics, and returns plain Python values. Seed 0 is what the page itself ran.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import torch
 
+from lesson_claims import Outcome, Recipe
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
 from lessons.clipping import ClippingProbe
 from lessons.counts import COUNTS_BASELINE
@@ -20,50 +21,6 @@ from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
 from lessons.splits import Split
 from lessons.training import Training, accuracy, train_together
-
-Outcome = dict[str, Any]
-"""What a run measured: numbers, strings, booleans, and lists of these, under names that the recipe documents."""
-
-
-class Recipe(Hashable, Protocol):
-    """A frozen dataclass that says all there is to a training run but its seed and its device."""
-
-    def run(self, seed: int, device: torch.device) -> Outcome:
-        """Make the run; `seed` ≥ 0."""
-
-
-@runtime_checkable
-class StartsLikeOthers(Recipe, Protocol):
-    """A recipe that may take its first steps together with others."""
-
-    @property
-    def start(self) -> Hashable:
-        """What decides the first steps: recipes that are equal in this take the same ones."""
-
-    def run_with(self, others: Sequence[Any], seed: int, device: torch.device) -> Iterator[tuple[Recipe, Outcome]]:
-        """Make this run and those of other recipes, all of them with the same start.
-
-        Yields:
-            each recipe as it is finished, in any order, with what its `run` alone would return.
-        """
-
-
-def start_together(one: Recipe, other: Recipe) -> bool:
-    """Say whether two recipes take the same first steps."""
-    return isinstance(one, StartsLikeOthers) and isinstance(other, StartsLikeOthers) and one.start == other.start
-
-
-def run_together(recipes: Sequence[Recipe], seed: int, device: torch.device) -> Iterator[tuple[Recipe, Outcome]]:
-    """Make the run of one recipe, or of several that start together.
-
-    Yields:
-        each recipe as it is finished, with what its `run` alone would return.
-    """
-    first, *others = recipes
-    if isinstance(first, StartsLikeOthers):
-        yield from first.run_with(others, seed, device)
-    else:
-        yield first, first.run(seed, device)
 
 
 class Data(Protocol):

@@ -13,20 +13,28 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+LESSON = """
+[lesson]
+id = "course"
+title = "A course"
+"""
+
 CLAIMS = """
-lesson = "week07"
-title = "A lesson"
-part = "Day 1 — a day"
+[part]
+lesson = "course"
+id = "day1"
+name = "Day 1"
+title = "a day"
 
 [[claim]]
-id = "week07.day1.sizes"
+id = "course.day1.sizes"
 where = "the first table"
 says = "There are 3 rows, and a third is .33."
 kind = "exact"
 expect = "holds"
 
 [[claim]]
-id = "week07.day1.always"
+id = "course.day1.always"
 where = "the text"
 says = "It always holds."
 kind = "behaviour"
@@ -40,27 +48,26 @@ suggest = "It holds but at {exception}."
 """
 
 FIGURES = """claim,figure,printed,kind,decimals,where
-week07.day1.sizes,rows,3,exact,,day 1
-week07.day1.sizes,third,.33,float,2,day 1
+course.day1.sizes,rows,3,exact,,day 1
+course.day1.sizes,third,.33,float,2,day 1
 """
 
 CHECKS = """
 import pytest
-from claims.deciders import that
-from claims.marks import claim, refuted
+from lesson_claims import claim, refuted, that
 
-@claim("week07.day1.sizes")
+@claim("course.day1.sizes")
 def test_sizes(measure):
     measure("rows", 3)
     measure("third", 1 / 3)
 
-@claim("week07.day1.always")
+@claim("course.day1.always")
 @refuted
 @pytest.mark.parametrize("n", [3])
 def test_always(decide, n):
     decide(that(n != 3, f"At {n} it fails."))
 
-@claim("week07.day1.always.corrected")
+@claim("course.day1.always.corrected")
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_always__corrected(decide, measure, n):
     decide(that(n != 3, f"At {n} it holds."))
@@ -79,18 +86,15 @@ def forget_the_checks(_snapshot: object) -> None:
         del sys.modules[name]
 
 
-HEADER = "claim,figure,printed,kind,decimals,where\n"
-
-
 class Project:
     """The small project: change a file, run pytest, look at the report."""
 
     def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester = pytester
-        self.write("claims/week07_day1.toml", CLAIMS)
-        self.write("lessons/week07_figures.csv", FIGURES)
-        self.write("lessons/detector_figures.csv", HEADER)
-        self.write("claims/test_week07_day1.py", CHECKS)
+        self.write("claims/course.toml", LESSON)
+        self.write("claims/course_day1.toml", CLAIMS)
+        self.write("claims/course_figures.csv", FIGURES)
+        self.write("claims/test_course_day1.py", CHECKS)
         self.write("conftest.py", (ROOT / "conftest.py").read_text(encoding="utf-8"))
         self.write(
             "pytest.ini",

@@ -3,12 +3,11 @@
 import math
 import random
 
-from reports.tables import Run
+from lesson_claims.results.tables import Run
 
 DAYS = (
-    "Day 1 — the recurrence", "Day 2 — why plain RNNs forget", "Day 3 — building a classifier",
-    "Day 4 — direction and length", "Day 5 — failure modes", "Day 6 — predicting the next element",
-    "Day 7 — where recurrence stands",
+    "the recurrence", "why plain RNNs forget", "building a classifier", "direction and length", "failure modes",
+    "predicting the next element", "where recurrence stands",
 )  # fmt: skip
 STATEMENTS = (
     "The last output along the sequence equals the final state.",
@@ -20,6 +19,8 @@ STATEMENTS = (
     "With `batch_first=True` the layer reads (batch, sequence, features).",
     "GRU and LSTM are usually indistinguishable in accuracy.",
 )
+UNEXPECTED = (23, 57)
+"""Places of the claims whose verdict is not the expected one."""
 SENTENCES = {
     "holds": "On {n} paired seeds the difference is 0.31 (95 % interval 0.24 to 0.38): the ordering holds.",
     "refuted": "Largest parameter change 1.636 with clipping and 1.636 without: the step is not bounded.",
@@ -37,9 +38,9 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
     }  # fmt: skip
     for day in range(1, len(DAYS) + 1):
         for number in range(per_day):
-            _claim(rows, random_, "week07", f"week07.day{day}.claim-{number}", f"Day {day}, section {number}", seeds)
+            _claim(rows, random_, "week07", f"week07.day{day}.claim-{number}", f"Day {day}", f"section {number}", seeds)
     for number in range(per_day - 1):
-        _claim(rows, random_, "detector", f"detector.claim-{number}", "", seeds)
+        _claim(rows, random_, "detector", f"detector.claim-{number}", "", "", seeds)
     if not complete:
         for claim in rows["claims"][-20:]:
             claim["verdict"] = "not run"
@@ -66,7 +67,8 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
             "device name": "", "numerics": "9f2c51d07a",
         },
         "lessons": {
-            "week07": {"title": "Recurrent Networks", "parts": list(DAYS)},
+            "week07": {"title": "Recurrent Networks",
+                       "parts": [{"name": f"Day {n}", "title": title} for n, title in enumerate(DAYS, start=1)]},
             "detector": {"title": "A toy language detector", "parts": []},
         },
         "checklist": [
@@ -74,12 +76,13 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
              "claims": names[n * 9 : n * 9 + n % 4 + 1]}
             for n in range(8)
         ],
+        "see": {names[0]: [names[5], names[-1]], names[5]: [names[0]]},
         "source": {f"claims/test_{name}.py::test": f"claims/test_{name}.py#L{n}" for n, name in enumerate(names)},
     }  # fmt: skip
     return Run.from_rows(info=info, **rows)
 
 
-def _claim(rows, random_, lesson, name, where, seeds):
+def _claim(rows, random_, lesson, name, part, where, seeds):
     place = len(rows["claims"])
     verdict = {3: "refuted", 9: "error", 23: "refuted", 57: "inconclusive"}.get(
         place, random_.choices(["holds", "refuted", "inconclusive", "error"], [80, 16, 5, 1])[0]
@@ -87,18 +90,18 @@ def _claim(rows, random_, lesson, name, where, seeds):
     statement = STATEMENTS[place % len(STATEMENTS)]
     kind = ("exact", "float", "trained", "behaviour", "ordering", "scaling")[place % 6]
     check = f"claims/test_{name}.py::test"
+    expected = "holds" if place in UNEXPECTED else verdict if verdict in ("holds", "refuted") else "open"
     claim = {
-        "claim": name, "lesson": lesson, "where": where, "statement": statement, "kind": kind, "verdict": verdict,
-        "expected": "holds" if place in (23, 57) else verdict, "seeds": seeds, "checks": 1,
+        "claim": name, "lesson": lesson, "part": part, "where": where, "statement": statement, "kind": kind,
+        "verdict": verdict, "expected": expected, "changed": place in UNEXPECTED, "seeds": seeds, "checks": 1,
         "evidence": SENTENCES[verdict].format(n=seeds), "seconds": random_.random() * 9,
     }  # fmt: skip
-    claim["changed"] = claim["expected"] != verdict
     rows["claims"].append(claim)
-    rows["decisions"].append(
-        {"claim": name, "check": check, "rule": "paired t interval", "verdict": verdict if verdict != "error" else
-         "inconclusive", "sentence": claim["evidence"], "estimate": 0.31, "low": 0.24, "high": 0.38, "p": 1.2e-5,
+    rows["decisions"] += [] if verdict == "error" else [
+        {"claim": name, "check": check, "rule": "paired t interval", "verdict": verdict,
+         "sentence": claim["evidence"], "estimate": 0.31, "low": 0.24, "high": 0.38, "p": 1.2e-5,
          "level": 0.99, "seeds": seeds, "needed": 22 if verdict == "inconclusive" else None}
-    )  # fmt: skip
+    ]  # fmt: skip
     for figure in _figures(random_, kind):
         values = figure.pop("samples", ())
         rows["measurements"].append({"claim": name, "check": check, "device": "cpu", **figure})
@@ -110,12 +113,13 @@ def _claim(rows, random_, lesson, name, where, seeds):
         rows["curves"] += _curves(name, place)
     if verdict == "refuted":
         rows["claims"].append(
-            {**claim, "claim": f"{name}.corrected", "verdict": "holds", "expected": "holds", "changed": False,
+            {**claim, "claim": f"{name}.corrected", "instead_of": name, "verdict": "holds", "expected": "holds",
+             "changed": False,
              "statement": "Clipping bounds the gradient handed over; only with plain SGD is the step bounded.",
              "evidence": SENTENCES["holds"].format(n=seeds)}
         )  # fmt: skip
         rows["errata"].append(
-            {"claim": name, "figure": "", "where": where, "says": statement,
+            {"claim": name, "figure": "", "part": part, "where": where, "says": statement,
              "truth": "What is bounded is the gradient handed to the optimiser; Adam rescales it.",
              "evidence": SENTENCES["refuted"], "suggestion": "Say “gradient” where the page says “step”."}
         )  # fmt: skip
@@ -196,7 +200,7 @@ def nasty() -> Run:
     }  # fmt: skip
     for number, text in enumerate(NASTY):
         rows["claims"].append(
-            {"claim": text, "lesson": text, "where": f"{text}, {text}", "statement": text, "kind": "float",
+            {"claim": text, "lesson": text, "part": text, "where": text, "statement": text, "kind": "float",
              "verdict": "holds", "expected": "refuted", "changed": True, "evidence": text, "checks": 1}
         )  # fmt: skip
         rows["measurements"].append(
@@ -216,12 +220,13 @@ def nasty() -> Run:
                 {"claim": text, "picture": text, "mark": ("line", "bar")[number % 2], "series": text, "x": x, "y": y,
                  "x_label": text, "y_label": text, "x_scale": "log", "y_scale": ("log", "linear")[number % 3 == 0]}
             )  # fmt: skip
-        rows["errata"].append(dict.fromkeys(("claim", "figure", "where", "says", "truth", "suggestion"), text))
+        rows["errata"].append(dict.fromkeys(("claim", "figure", "part", "where", "says", "truth", "suggestion"), text))
     info = {
         "complete": False, "started": NASTY[0], "selected": NASTY[0], "problems": list(NASTY), "commit": NASTY[0],
         "environment": dict(zip(NASTY, NASTY, strict=True)), "repository": "javascript:alert(1)",
-        "lessons": {text: {"title": text, "parts": [text]} for text in NASTY},
+        "lessons": {text: {"title": text, "parts": [{"name": text, "title": text}]} for text in NASTY},
         "checklist": [{"advice": text, "claims": [text]} for text in NASTY],
-        "source": {text: text for text in NASTY}, "options": {"x": NASTY[0]},
+        "source": {text: text for text in NASTY}, "see": {text: list(NASTY) for text in NASTY},
+        "options": {"x": NASTY[0]},
     }  # fmt: skip
     return Run.from_rows(info=info, **rows)

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from reports import history
-from reports.build import build
-from reports.drift.command import drift_of, write_drift
-from reports.tables import Run, write_tables
+from lesson_claims.drift.tonight import drift_of, write_drift
+from lesson_claims.report.build import build
+from lesson_claims.results import history
+from lesson_claims.results.tables import Run, write_tables
 
 START = datetime(2026, 1, 1, 3, tzinfo=UTC)
 ENVIRONMENT = {"torch": "2.13.0", "platform": "Linux-6.1-x86_64", "device": "cpu", "numerics": "aa", "workers": 2}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from benchmarks.plain import train_plainly
+from studies.plain import train_plainly
 from lessons import recipes
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
 from lessons.memory_task import MemoryTask, memory_task

@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import pytest
 from plugin_project import CHECKS, Project, forget_the_checks
 
-from reports.__main__ import main
-from reports.tables import read_run
+from lesson_claims.command_line import main
+from lesson_claims.results.tables import read_run
 
 pytest_plugins = ["pytester"]
 
-ALL = {"week07.day1.sizes": "holds", "week07.day1.always": "refuted", "week07.day1.always.corrected": "holds"}
+ALL = {"course.day1.sizes": "holds", "course.day1.always": "refuted", "course.day1.always.corrected": "holds"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,7 +31,7 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def check(body: str) -> str:
     """A module whose first check has this body, the others as they are."""
-    kept = CHECKS[CHECKS.index('@claim("week07.day1.always")') :]
+    kept = CHECKS[CHECKS.index('@claim("course.day1.always")') :]
     start = CHECKS[: CHECKS.index("def test_sizes")]
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     return f"{start}def test_sizes(measure, decide):\n{lines}\n{kept}"
@@ -51,16 +51,16 @@ def test_a_run_writes_every_claim_and_every_figure(project: Project) -> None:
 
 
 def test_a_claim_that_starts_to_hold_fails_the_run(project: Project) -> None:
-    project.replace("claims/test_week07_day1.py", '"n", [3]', '"n", [2]')
+    project.replace("claims/test_course_day1.py", '"n", [3]', '"n", [2]')
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(passed=4, failed=1)
-    row = next(row for row in project.rows("claims") if row["claim"] == "week07.day1.always")
+    row = next(row for row in project.rows("claims") if row["claim"] == "course.day1.always")
     assert (row["verdict"], row["expected"], row["changed"]) == ("holds", "refuted", "True")
 
 
 def test_a_claim_that_stops_holding_fails_the_run_and_keeps_every_figure(project: Project) -> None:
-    project.replace("lessons/week07_figures.csv", "rows,3", "rows,4")
+    project.replace("claims/course_figures.csv", "rows,3", "rows,4")
     result = project.run()
     result.assert_outcomes(passed=3, failed=1, xfailed=1)
     assert project.agreements() == {"rows": "outside", "third": "reproduced", "exception": "not printed"}
@@ -70,19 +70,19 @@ def test_a_claim_that_stops_holding_fails_the_run_and_keeps_every_figure(project
 
 
 def test_only_claim_refuted_counts_as_the_expected_failure(project: Project) -> None:
-    project.replace("claims/test_week07_day1.py", "decide(that(n != 3", "assert n == 4; decide(that(n != 3")
+    project.replace("claims/test_course_day1.py", "decide(that(n != 3", "assert n == 4; decide(that(n != 3")
     result = project.run()
     assert result.ret == 1
-    assert project.verdicts()["week07.day1.always"] == "error"
+    assert project.verdicts()["course.day1.always"] == "error"
 
 
 def test_undecided_is_skipped_with_the_seeds_that_would_decide(project: Project) -> None:
-    body = "from claims.deciders import beats\nmeasure('rows', 3)\nmeasure('third', .33)\ndecide(beats([1, 2], [0, 0]))"
-    project.write("claims/test_week07_day1.py", check(body))
+    body = "from lesson_claims import beats\nmeasure('rows', 3)\nmeasure('third', .33)\ndecide(beats([1, 2], [0, 0]))"
+    project.write("claims/test_course_day1.py", check(body))
     result = project.run("-rs")
     assert result.ret == 0
     result.assert_outcomes(passed=3, xfailed=1, skipped=1)
-    assert project.verdicts()["week07.day1.sizes"] == "inconclusive"
+    assert project.verdicts()["course.day1.sizes"] == "inconclusive"
     result.stdout.fnmatch_lines(["SKIPPED*inconclusive*5 seeds would decide it*"])
 
 
@@ -98,16 +98,16 @@ def test_undecided_is_skipped_with_the_seeds_that_would_decide(project: Project)
 )
 def test_a_check_that_records_badly_is_an_error(project: Project, body: str, said: str) -> None:
     # Written through a variable, so that the reading of the source cannot refuse the name first.
-    project.write("claims/test_week07_day1.py", check(f"name, third = 'rows', 'third'\n{body}\nif 0: measure(name, 0)"))
+    project.write("claims/test_course_day1.py", check(f"name, third = 'rows', 'third'\n{body}\nif 0: measure(name, 0)"))
     result = project.run()
     assert result.ret == 1
-    assert project.verdicts()["week07.day1.sizes"] == "error"
+    assert project.verdicts()["course.day1.sizes"] == "error"
     result.stdout.fnmatch_lines([f"*{said}*"])
 
 
 def test_numbers_of_other_libraries_are_plain_in_the_report(project: Project) -> None:
     body = "import numpy, torch\nmeasure('rows', torch.tensor(3))\nmeasure('third', numpy.float32(0.33))"
-    project.write("claims/test_week07_day1.py", check(body))
+    project.write("claims/test_course_day1.py", check(body))
     assert project.run_apart("-n", "1").ret == 0
     measured = {row["figure"]: row["measured"] for row in project.rows("measurements")}
     assert measured["rows"] == "3"
@@ -115,41 +115,41 @@ def test_numbers_of_other_libraries_are_plain_in_the_report(project: Project) ->
 
 
 def test_a_nan_is_outside_and_loud(project: Project) -> None:
-    project.replace("claims/test_week07_day1.py", "1 / 3", 'float("nan")')
+    project.replace("claims/test_course_day1.py", "1 / 3", 'float("nan")')
     assert project.run().ret == 1
     assert project.agreements()["third"] == "outside"
-    assert project.verdicts()["week07.day1.sizes"] == "refuted"
+    assert project.verdicts()["course.day1.sizes"] == "refuted"
 
 
 def test_a_figure_that_vanishes_fails_the_run(project: Project) -> None:
-    project.replace("claims/test_week07_day1.py", 'measure("third", 1 / 3)', 'n = 0\n    if n: measure("third", 1 / 3)')
+    project.replace("claims/test_course_day1.py", 'measure("third", 1 / 3)', 'n = 0\n    if n: measure("third", 1 / 3)')
     result = project.run()
     assert result.ret == 1
     assert project.agreements()["third"] == "not measured"
-    assert project.info["problems"] == ["week07.day1.sizes: figure 'third' was not measured"]
+    assert project.info["problems"] == ["course.day1.sizes: figure 'third' was not measured"]
 
 
 def test_junit_xml_carries_claim_verdict_and_figures(project: Project) -> None:
     project.run("--junitxml=junit.xml", "-o", "junit_family=xunit1")
     cases = ElementTree.parse(project.pytester.path / "junit.xml").iter("testcase")  # noqa: S314  our own file
     properties = {case.get("name"): {p.get("name"): p.get("value") for p in case.iter("property")} for case in cases}
-    assert properties["test_sizes"]["claim"] == "week07.day1.sizes"
+    assert properties["test_sizes"]["claim"] == "course.day1.sizes"
     assert properties["test_sizes"]["verdict"] == "holds"
     assert properties["test_sizes"]["figure: rows"] == "3"
     assert properties["test_always[n=3]"]["verdict"] == "refuted"
 
 
 def test_selecting_by_claim_leaves_the_others_not_run(project: Project) -> None:
-    result = project.run("--claim", "week07.day1.al*")
+    result = project.run("--claim", "course.day1.al*")
     assert result.ret == 0
-    assert project.verdicts() == {**ALL, "week07.day1.sizes": "not run"}
+    assert project.verdicts() == {**ALL, "course.day1.sizes": "not run"}
     assert project.agreements()["rows"] == "not measured"
-    assert project.info["selected"] == "--claim week07.day1.al*"
+    assert project.info["selected"] == "--claim course.day1.al*"
 
 
 def test_a_part_of_a_claim_is_not_a_verdict_on_it(project: Project) -> None:
     project.run("-k", "corrected and 4")
-    assert project.verdicts()["week07.day1.always.corrected"] == "not run"
+    assert project.verdicts()["course.day1.always.corrected"] == "not run"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_part_of_a_claim_is_not_a_verdict_on_it(project: Project) -> None:
         (["--first-seed", "-1"], "*seeds must lie in 0..*"),
         (["--device", "gpu"], "--device gpu: unknown; use auto*"),
         (["--device", "cuda:7"], "--device cuda:7: not there*"),
-        (["--claim", "week07.day1.size"], "*matches no claim*week07.day1.sizes*"),
+        (["--claim", "course.day1.sizs"], "*matches no claim*course.day1.sizes*"),
         (["--report-dir", "pytest.ini"], "report directory pytest.ini cannot be written*"),
         (["--run-store", "pytest.ini"], "run store pytest.ini: cannot be written*"),
     ],
@@ -176,17 +176,22 @@ def test_bad_options_are_refused_in_one_line(project: Project, arguments: list[s
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("lessons/week07_figures.csv", "rows,3,exact", "rows,3,exat", "*week07_figures.csv:2: kind 'exat'*"),
-        ("lessons/week07_figures.csv", "day1.sizes,rows", "day1.size,rows", "*belongs to week07.day1.size*"),
-        ("lessons/week07_figures.csv", "third,.33", "fourth,.33", "*'fourth' of week07.day1.sizes is measured by no*"),
-        ("claims/week07_day1.toml", 'expect = "holds"', 'expect = "hold"', "*expect must be one of*"),
-        ("claims/week07_day1.toml", "[[claim]]", "[[claim", "*week07_day1.toml: cannot be read*"),
-        ("claims/week07_day1.toml", "day1.sizes", "day1.always", "*stand once only*"),
-        ("claims/test_week07_day1.py", '@claim("week07.day1.sizes")', "", "*a check names its claim once*"),
-        ("claims/test_week07_day1.py", "def test_sizes", "def test_size", "*under the name test_sizes*"),
-        ("claims/test_week07_day1.py", '"week07.day1.sizes"', '"week07.day1.sizs"', "*"),
-        ("claims/test_week07_day1.py", "@refuted\n", "", "*expected to be refuted*"),
-        ("claims/test_week07_day1.py", '"rows", 3', '"row", 3', "*"),
+        ("claims/course_figures.csv", "rows,3,exact", "rows,3,exat", "*course_figures.csv:2: kind 'exat'*"),
+        ("claims/course_figures.csv", "day1.sizes,rows", "day1.size,rows", "*belongs to course.day1.size*"),
+        ("claims/course_figures.csv", "third,.33", "fourth,.33", "*'fourth' of course.day1.sizes is measured by no*"),
+        (
+            "claims/course_day1.toml",
+            'expect = "holds"',
+            'expect = "hold"',
+            "*course.day1.sizes: Invalid enum value 'hold'*expect*one of holds, refuted, open*",
+        ),
+        ("claims/course_day1.toml", "[[claim]]", "[[claim", "*course_day1.toml: cannot be read*"),
+        ("claims/course_day1.toml", "day1.sizes", "day1.always", "*stand once only*"),
+        ("claims/test_course_day1.py", '@claim("course.day1.sizes")', "", "*a check names its claim once*"),
+        ("claims/test_course_day1.py", "def test_sizes", "def test_size", "*under the name test_sizes*"),
+        ("claims/test_course_day1.py", '"course.day1.sizes"', '"course.day1.sizs"', "*"),
+        ("claims/test_course_day1.py", "@refuted\n", "", "*expected to be refuted*"),
+        ("claims/test_course_day1.py", '"rows", 3', '"row", 3', "*"),
     ],
 )
 def test_a_registry_that_does_not_fit_is_refused_in_one_line(
@@ -219,31 +224,31 @@ def test_warnings_as_errors_change_nothing(project: Project, workers: str) -> No
 
 def test_a_killed_worker_costs_its_check_alone(project: Project) -> None:
     project.write(
-        "claims/test_week07_day1.py",
+        "claims/test_course_day1.py",
         check("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nmeasure('rows', 3)\nmeasure('third', .33)"),
     )
     result = project.run_apart("-n", "2")
     assert result.ret == 1
-    assert project.verdicts() == {**ALL, "week07.day1.sizes": "error"}
+    assert project.verdicts() == {**ALL, "course.day1.sizes": "error"}
     assert project.info["complete"] is False
     assert any("its worker was killed" in problem for problem in project.info["problems"])
 
 
 def test_an_interrupt_keeps_what_was_measured(project: Project) -> None:
     project.replace(
-        "claims/test_week07_day1.py", '    decide(that(n != 3, f"At {n} it fails."))', "    raise KeyboardInterrupt"
+        "claims/test_course_day1.py", '    decide(that(n != 3, f"At {n} it fails."))', "    raise KeyboardInterrupt"
     )
     result = project.run_apart()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert project.info["complete"] is False
-    assert project.verdicts() == {**dict.fromkeys(ALL, "not run"), "week07.day1.sizes": "holds"}
+    assert project.verdicts() == {**dict.fromkeys(ALL, "not run"), "course.day1.sizes": "holds"}
 
 
 def test_a_run_that_recorded_nothing_fails_and_keeps_the_good_report(project: Project) -> None:
     project.run()
     before = (project.report / "run.json").read_bytes()
     project.write(
-        "claims/test_week07_day1.py",
+        "claims/test_course_day1.py",
         check("measure('rows', 3)\nmeasure('third', .33)").replace("def test", "@pytest.mark.skip\ndef test"),
     )
     result = project.run()
@@ -254,46 +259,46 @@ def test_a_run_that_recorded_nothing_fails_and_keeps_the_good_report(project: Pr
 
 def test_one_lucky_verdict_among_many_undecided_is_no_verdict(project: Project) -> None:
     body = """
-from claims.deciders import beats
+from lesson_claims import beats
 measure('rows', 3)
 measure('third', .33)
 decide(beats([1] * 5, [0] * 5))
 """
-    project.write("claims/test_week07_day1.py", check(body.strip()))
+    project.write("claims/test_course_day1.py", check(body.strip()))
     project.run()
-    assert project.verdicts()["week07.day1.sizes"] == "holds"
+    assert project.verdicts()["course.day1.sizes"] == "holds"
     noise = "\ndecide(*[beats([1, 0], [0, 1]) for _ in range(40)])"
     checks = check(body.strip()).replace('decide(that(n != 3, f"At {n} it holds."))', "LUCK")
     project.write(
-        "claims/test_week07_day1.py",
-        checks.replace("LUCK", "from claims.deciders import beats" + noise.replace("\n", "\n    ")),
+        "claims/test_course_day1.py",
+        checks.replace("LUCK", "from lesson_claims import beats" + noise.replace("\n", "\n    ")),
     )
     project.run()
-    assert project.verdicts()["week07.day1.sizes"] == "inconclusive"
+    assert project.verdicts()["course.day1.sizes"] == "inconclusive"
 
 
 @pytest.mark.parametrize(("printed", "measured"), [("5", "3"), ("3", 'float("nan")')])
 def test_a_wrong_figure_does_not_pass_for_the_expected_failure(project: Project, printed: str, measured: str) -> None:
-    figure = f"week07.day1.always,limit,{printed},float,0,day 1\n"
-    table = project.pytester.path / "lessons" / "week07_figures.csv"
+    figure = f"course.day1.always,limit,{printed},float,0,day 1\n"
+    table = project.pytester.path / "claims" / "course_figures.csv"
     table.write_text(table.read_text(encoding="utf-8") + figure, encoding="utf-8")
-    project.replace("claims/test_week07_day1.py", "def test_always(decide, n)", "def test_always(decide, measure, n)")
+    project.replace("claims/test_course_day1.py", "def test_always(decide, n)", "def test_always(decide, measure, n)")
     project.replace(
-        "claims/test_week07_day1.py",
+        "claims/test_course_day1.py",
         'decide(that(n != 3, f"At {n} it fails."))',
         f'decide(that(n != 3, "At 3 it fails."))\n    measure("limit", {measured} + 0.0)',
     )
     result = project.run()
     assert result.ret == 1
-    assert project.verdicts()["week07.day1.always"] == "error"
+    assert project.verdicts()["course.day1.always"] == "error"
     result.stdout.fnmatch_lines(["*limit is printed as*"])
 
 
 def test_a_nan_of_our_own_is_an_error(project: Project) -> None:
     body = "measure('rows', 3)\nmeasure('third', .33)\nmeasure.also('mine', float('nan'))"
-    project.write("claims/test_week07_day1.py", check(body))
+    project.write("claims/test_course_day1.py", check(body))
     assert project.run().ret == 1
-    assert project.verdicts()["week07.day1.sizes"] == "error"
+    assert project.verdicts()["course.day1.sizes"] == "error"
 
 
 @pytest.mark.parametrize("option", ["--report-dir", "--run-store", "--history"])
@@ -338,14 +343,14 @@ def test_a_report_that_cannot_be_written_still_leaves_its_tally_on_the_terminal(
 
 
 def test_shards_of_a_run_say_together_what_the_whole_run_says(project: Project) -> None:
-    beats = "from claims.deciders import beats; decide"
+    beats = "from lesson_claims import beats; decide"
     body = f"measure('rows', 3)\nmeasure('third', .33)\n{beats}(beats([1] * 5, [0] * 5))"
     undecided = f"{beats}(*[beats([1, 0], [0, 1]) for _ in range(40)])"
     checks = check(body).replace('decide(that(n != 3, f"At {n} it holds."))', undecided)
-    project.write("claims/test_week07_day1.py", checks)
+    project.write("claims/test_course_day1.py", checks)
     project.run("--report-dir=whole")
-    project.run("--report-dir=one", "--claim=week07.day1.sizes")
-    project.run("--report-dir=other", "--claim=week07.day1.always*")
+    project.run("--report-dir=one", "--claim=course.day1.sizes")
+    project.run("--report-dir=other", "--claim=course.day1.always*")
     folder = project.pytester.path
     assert main(["merge", str(folder / "one"), str(folder / "other"), "--output", str(folder / "merged")]) == 0
     whole, one, merged = (read_run(folder / name) for name in ("whole", "one", "merged"))
@@ -362,21 +367,21 @@ RENDEZVOUS = """
 import os
 import pytest
 from dataclasses import dataclass
-from claims.deciders import that
-from claims.marks import claim, refuted
+from lesson_claims import claim, refuted, that
+from lesson_claims.runs.device import CPU
 
 @dataclass(frozen=True)
 class Rendezvous:
-    def run(self, seed, device):
+    def run(self, seed):
         # Opening one end of a pipe waits until another process opens the other.
         os.close(os.open({pipe!r}, os.O_WRONLY if seed else os.O_RDONLY))
         return {{"process": os.getpid()}}
 
 RENDEZVOUS = Rendezvous()
 
-@claim("week07.day1.sizes")
-def test_sizes(measure, run_store, device):
-    made = [run.outcome["process"] for run in run_store.runs(RENDEZVOUS, [0, 1], device)]
+@claim("course.day1.sizes")
+def test_sizes(measure, run_store):
+    made = [run.outcome["process"] for run in run_store.runs(RENDEZVOUS, [0, 1], CPU)]
     assert len(set(made)) == 2
     measure("rows", 3)
     measure("third", 1 / 3)
@@ -386,8 +391,77 @@ def test_sizes(measure, run_store, device):
 def test_a_worker_without_checks_makes_runs_for_the_only_check(project: Project) -> None:
     pipe = project.pytester.path / "pipe"
     os.mkfifo(pipe)
-    kept = CHECKS[CHECKS.index('@claim("week07.day1.always")') :]
-    project.write("claims/test_week07_day1.py", RENDEZVOUS.format(pipe=str(pipe)) + kept)
+    kept = CHECKS[CHECKS.index('@claim("course.day1.always")') :]
+    project.write("claims/test_course_day1.py", RENDEZVOUS.format(pipe=str(pipe)) + kept)
     result = project.pytester.runpytest_subprocess("-n", "2", "--seeds", "2", "--claim", "*.sizes", timeout=300)
     result.assert_outcomes(passed=1)
-    assert project.verdicts()["week07.day1.sizes"] == "holds"
+    assert project.verdicts()["course.day1.sizes"] == "holds"
+
+
+@pytest.mark.parametrize("place", ["new", "made before", "elsewhere and new"])
+def test_a_directory_option_with_a_space_is_no_path_to_tests(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, place: str
+) -> None:
+    """Workers read the command line when the directory is there already, which pytest takes for a path to tests."""
+    base = tmp_path_factory.mktemp("elsewhere") if "elsewhere" in place else project.pytester.path
+    store, report = base / "some-store", base / "some-report"
+    if place == "made before":
+        store.mkdir()
+        report.mkdir()
+    result = project.run_apart("-n", "1", "--run-store", str(store), "--report-dir", str(report))
+    result.assert_outcomes(passed=4, xfailed=1)
+    assert (report / "index.html").exists()
+
+
+def test_an_option_that_another_plugin_has_taken_is_named_in_one_line(project: Project) -> None:
+    project.write("other.py", "def pytest_addoption(parser):\n    parser.addoption('--device')\n")
+    project.pytester.syspathinsert()
+    result = project.run("-p", "other")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in result.errlines if line.strip()]
+    assert line.startswith("ERROR: --device: another plugin has taken this option")
+
+
+def test_without_the_line_in_conftest_nothing_is_added(project: Project) -> None:
+    project.write("conftest.py", "")
+    assert "--claim" not in project.run("--help").stdout.str()
+
+
+OUTSIDE = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Outside:
+    def run(self, seed):
+        return {"value": seed}
+"""
+
+
+@pytest.mark.parametrize(("folder", "verdict"), [("lessons", "holds"), ("elsewhere", "error")])
+def test_a_recipe_outside_the_declared_code_is_refused(project: Project, folder: str, verdict: str) -> None:
+    project.write(f"{folder}/outside_{folder}.py", OUTSIDE)
+    project.pytester.syspathinsert(project.pytester.path / folder)
+    body = f"from outside_{folder} import Outside\nEVIDENCE\nmeasure('rows', 3)\nmeasure('third', .33)"
+    checks = check(body).replace("EVIDENCE", "assert len(evidence(Outside())['value']) == 5")
+    project.write("claims/test_course_day1.py", checks.replace("(measure, decide):", "(measure, decide, evidence):", 1))
+    project.run()
+    assert project.verdicts()["course.day1.sizes"] == verdict
+    if verdict == "error":
+        (row,) = [row for row in project.rows("claims") if row["claim"] == "course.day1.sizes"]
+        assert "is outside the lessons' code (lessons); move it there, or add its folder in" in row["evidence"]
+
+
+def test_a_check_that_needs_torch_says_so_where_it_is_missing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lesson_claims.plugin.check.torch_is_installed", lambda: False)
+    text = "raise ModuleNotFoundError(\"No module named 'torch'\")\n"
+    project.write("claims/test_course_day1.py", text + CHECKS)
+    result = project.run()
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["*test_course_day1.py: needs torch, which is not installed: pip install*"])
+
+
+def test_words_of_a_claim_select_it(project: Project) -> None:
+    project.run("--claim", "THIRD rows")
+    assert {name for name, verdict in project.verdicts().items() if verdict != "not run"} == {"course.day1.sizes"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from claims.plugin.command_line import joined
-from claims.plugin.progress import duration, seconds_before, seconds_left, usual_seconds
-from claims.registry import load_registry
+from lesson_claims.plugin.progress import duration, seconds_before, seconds_left, usual_seconds
+from lesson_claims.project import read_project
+from lesson_claims.registry import load_registry
 
 
 def test_without_an_earlier_report_the_share_of_the_checks_tells() -> None:
@@ -40,14 +40,9 @@ def test_an_earlier_report_that_cannot_be_read_is_none(tmp_path: Path, content: 
     assert seconds_before(tmp_path / "absent.csv") == {}
 
 
-def test_directory_options_and_their_values_become_one_argument() -> None:
-    assert joined(["-n", "2", "--run-store", "some/store", "claims"]) == ["-n", "2", "--run-store=some/store", "claims"]
-    assert joined(["--report-dir=here", "--history", "-x"]) == ["--report-dir=here", "--history", "-x"]
-
-
 def test_without_a_report_before_what_needs_training_is_taken_for_the_long_part():
     root = Path(__file__).parent.parent
-    usual = usual_seconds(load_registry(root / "claims", root / "lessons"))
+    usual = usual_seconds(load_registry(read_project(root)))
     trained = [claim for claim, seconds in usual.items() if seconds == max(usual.values())]
     assert "week07.day3.three-cells" in trained
     assert "week07.day1.rnn-shapes" not in trained

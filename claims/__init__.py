@@ -1,1 +1,0 @@
-"""What the lessons claim, and what decides whether a claim holds."""

@@ -1,1 +1,0 @@
-"""The pytest plugin: options, the fixtures of a check, and the recording of a run."""

@@ -1,0 +1,150 @@
+"""Errata: what a page says, what is true, the evidence, and what we suggest instead, all from one run's numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lesson_claims.registry import CORRECTED, Claim, Registry
+
+PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
+FORMAT = re.compile(r"[,+]?(\.\d+)?[efg%d]?")
+
+LOTTERY = 0.02
+"""Half the width from which a trained figure's interval says that the printed digits are luck."""
+
+
+UNDECIDED = "(So far: this run does not decide it.)"
+"""What an erratum adds to a truth that rests on a corrected claim which does not hold in this run."""
+
+
+class UnknownNumber(LookupError):  # noqa: N818
+    """A suggested sentence names a number that the run has not measured."""
+
+
+def fill(text: str, numbers: Mapping[str, Any]) -> str:
+    """Put measured numbers in the place of their names in braces.
+
+    The format after the colon is one of a few for numbers: nothing from a file is evaluated.
+
+    Raises:
+        UnknownNumber: if a name is none of the run's, or the format is not allowed.
+    """
+
+    def number(match: re.Match[str]) -> str:
+        name, form = match.group(1), match.group(2) or ""
+        if name not in numbers:
+            raise UnknownNumber(f"{{{name}}} was not measured")
+        if not FORMAT.fullmatch(form):
+            raise UnknownNumber(f"{{{name}:{form}}} has no format for a number, such as .3f or .1%")
+        value = numbers[name]
+        return format(value, form) if form else str(value)
+
+    filled = PLACE.sub(number, text)
+    if "{" in filled or "}" in filled:
+        raise UnknownNumber(f"a brace is left over in {filled!r}")
+    return filled
+
+
+def errata(
+    registry: Registry,
+    verdicts: Mapping[str, str],
+    measurements: Sequence[Mapping[str, Any]],
+    sentences: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Return the errata of a run, in the order of the pages.
+
+    Args:
+        registry: what the pages say.
+        verdicts: verdict of each claim.
+        measurements: rows of the run, those of trained figures with their samples.
+        sentences: for each claim, the sentence of the decision that made its verdict.
+    """
+    rows: list[dict[str, Any]] = []
+    by_claim: dict[str, list[Mapping[str, Any]]] = {}
+    for row in measurements:
+        by_claim.setdefault(row["claim"], []).append(row)
+    for claim in registry.claims.values():
+        if claim.is_corrected:
+            continue
+        own = by_claim.get(claim.id, []) + by_claim.get(claim.id + CORRECTED, [])
+        verdict = verdicts.get(claim.id)
+        if claim.truth and (verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")):
+            rows.append(_claim_erratum(claim, own, sentences, verdicts))
+        elif verdict == "refuted":
+            rows.append(
+                {
+                    "claim": claim.id,
+                    "part": claim.part,
+                    "where": claim.where,
+                    "says": claim.says,
+                    "truth": "This run refutes it; nobody has written down yet what is true instead.",
+                    "evidence": sentences.get(claim.id, ""),
+                    "suggestion": "",
+                }
+            )
+        rows.extend(_lottery_tickets(registry, claim, by_claim.get(claim.id, [])))
+    return rows
+
+
+def _claim_erratum(
+    claim: Claim, own: Iterable[Mapping[str, Any]], sentences: Mapping[str, str], verdicts: Mapping[str, str]
+) -> dict[str, Any]:
+    numbers: dict[str, Any] = {}
+    for row in own:
+        if row["agreement"] != "not measured":
+            numbers[row["figure"]] = row["measured"]
+            sample = [value for _, value in row.get("sample", []) if not isinstance(value, str)]
+            if sample:
+                numbers |= {f"median {row['figure']}": float(np.median(sample))}
+                numbers |= {f"lowest {row['figure']}": min(sample), f"highest {row['figure']}": max(sample)}
+    evidence = " ".join(filter(None, (sentences.get(claim.id), sentences.get(claim.id + CORRECTED))))
+    try:
+        suggestion = fill(claim.suggest, numbers)
+    except UnknownNumber:
+        suggestion = ""  # a run of few seeds, or of a part of the claims, has not measured all that is quoted
+    return {
+        "claim": claim.id,
+        "part": claim.part,
+        "where": claim.where,
+        "says": claim.says,
+        "truth": claim.truth
+        if verdicts.get(claim.id + CORRECTED, "holds") == "holds"
+        else f"{claim.truth} {UNDECIDED}",
+        "evidence": evidence,
+        "suggestion": suggestion,
+    }
+
+
+def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Yield an erratum for each printed number of a training run that another seed would change visibly."""
+    for row in rows:
+        figure = registry.figures.get(claim.id, {}).get(row["figure"])
+        values = [value for _, value in row.get("sample", []) if not isinstance(value, str)]
+        if figure is None or figure.kind != "trained" or len(values) < 2 or row["low"] is None:
+            continue
+        low, high = min(values), max(values)
+        if row["agreement"] != "outside" and row["high"] - row["low"] <= 2 * LOTTERY:
+            continue
+        below = sum(value < float(figure.printed) for value in values)
+        middle = float(np.median(values))
+        # Two digits of the range tell its ends and its middle apart.
+        decimals = max(0, 1 - math.floor(math.log10(high - low))) if high > low else 2
+        typical, least, most = (f"{value:.{decimals}f}" for value in (middle, low, high))
+        yield {
+            "claim": claim.id,
+            "part": claim.part,
+            "figure": row["figure"],
+            "where": figure.where[:1].upper() + figure.where[1:],
+            "says": f"{row['figure']}: {figure.printed}",
+            "truth": f"Another seed gives another number: about {middle:.3g} is typical.",
+            "evidence": (
+                f"{len(values)} seeds give {low:.4g} to {high:.4g}, median {middle:.4g}; {below} of them lie below the "
+                f"printed number; a further run is expected between {row['low']:.4g} and {row['high']:.4g}."
+            ),
+            "suggestion": f"about {typical} ({least} to {most} over {len(values)} seeds)",
+        }

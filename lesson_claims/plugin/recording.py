@@ -1,0 +1,148 @@
+"""The controller's side: collect what the checks recorded, wherever they ran, and write the report once.
+
+Only the controller writes. It knows what was to run, so that what never came back is named: a check whose worker was
+killed is an error, one that was never started has not run, and the report says that it is incomplete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import shutil
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from lesson_claims.plugin.collected import Collected, Result
+from lesson_claims.plugin.options import OWN_STORE, SESSION, Session, environment_of, is_worker, report_folder
+from lesson_claims.traceability import check_id
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Record in the controller, or in the one process there is."""
+    session = config.stash.get(SESSION, None)
+    if session is not None and not is_worker(config) and not config.option.collectonly:
+        config.pluginmanager.register(Recorder(config, session), "claims-recorder")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the store of runs if it was made for this session."""
+    own = config.stash.get(OWN_STORE, None)
+    if own is not None:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the environment in which the numbers were measured from a worker to the controller."""
+    if is_worker(session.config) and SESSION in session.config.stash:
+        session.config.workeroutput["environment"] = environment_of(session.config)  # type: ignore[attr-defined]
+
+
+class Recorder:
+    """Collects results and writes the report when the session ends."""
+
+    def __init__(self, config: pytest.Config, session: Session) -> None:
+        self.config = config
+        self.session = session
+        self.collected = Collected()
+        self.lines: list[str] = []
+
+    # What was to run -----------------------------------------------------------------------------------------------
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what one process is going to run."""
+        self._collect(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
+        """Note what the workers are going to run, and get ready for the report while they do."""
+        if not self.collected.nodes:  # each worker collects the same
+            threading.Thread(target=_import_what_the_report_needs, daemon=True).start()
+        self._collect(ids)
+
+    def _collect(self, node_ids: Iterable[str]) -> None:
+        self.collected.nodes |= {node for node in node_ids if check_id(node) in self.session.checks}
+
+    # What came back ------------------------------------------------------------------------------------------------
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in a report; a killed worker's comes with the phase `???`."""
+        if check_id(report.nodeid) not in self.session.checks:
+            return
+        if report.when == "call":
+            self.collected.results[report.nodeid] = self._result(report)
+        elif report.failed:
+            what = "its worker was killed" if str(report.when) == "???" else f"failed in {report.when}"
+            result = self.collected.results.setdefault(report.nodeid, Result(report.nodeid, "error"))
+            result.verdict, result.reason = "error", what
+            self.collected.problems.append(f"{report.nodeid}: {what}")
+            self.collected.killed = self.collected.killed or str(report.when) == "???"
+        elif report.skipped and report.when == "setup":
+            self.collected.results[report.nodeid] = Result(report.nodeid, "not run", reason="skipped")
+
+    def _result(self, report: pytest.TestReport) -> Result:
+        result = Result(report.nodeid, "error", report.duration)
+        recorded = None
+        for name, value in report.user_properties:
+            if name == "verdict":
+                result.verdict = str(value)
+            elif name == "nodes":
+                result.nodes = int(value)  # type: ignore[call-overload]
+            elif name == "recorded":
+                recorded = int(value)  # type: ignore[call-overload]
+            elif name in ("measurement", "decision", "curve"):
+                getattr(result, f"{name}s").append(value)
+        for row in result.decisions:
+            row["sentence"] = row["sentence"][:1].upper() + row["sentence"][1:]  # a decider starts with a name as given
+        arrived = len(result.measurements) + len(result.decisions) + len(result.curves)
+        if recorded != arrived:
+            result.verdict = "error"
+            self.collected.problems.append(f"{report.nodeid}: {recorded} records were made and {arrived} arrived")
+        if result.verdict == "error":
+            result.reason = next(reversed(report.longreprtext.strip().splitlines()), "no reason given")
+            self.collected.problems.append(f"{report.nodeid}: error: {result.reason}")
+        return result
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """Take the environment from a worker that ended, and note one that was lost."""
+        output = getattr(node, "workeroutput", None) or {}
+        self.collected.environment = output.get("environment", self.collected.environment)
+        if error:
+            self.collected.killed = True
+            self.collected.problems.append(f"worker {node.gateway.id} was lost: {error}")
+
+    # The report ----------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
+        """Write the report, unless nothing was recorded; a session that recorded nothing never succeeds."""
+        if not any(result.measurements or result.decisions for result in self.collected.results.values()):
+            if self.collected.nodes and exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            if self.collected.nodes:
+                self.lines = [f"no report: nothing was recorded; what is in {report_folder(self.config)} is as it was"]
+            return
+        # Only the controller needs what makes a report, and only now.
+        from lesson_claims.plugin import report_writing
+
+        self.lines, well = report_writing.write(self.config, self.session, self.collected, int(exitstatus))
+        if not well and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """End with the tally, what changed and where the report is."""
+        if self.lines:
+            terminalreporter.section("claims of the lessons")
+            for line in self.lines:
+                terminalreporter.write_line(line)
+
+
+def _import_what_the_report_needs() -> None:
+    """Import, in a controller that waits for its workers, what would take seconds when they are done."""
+    with contextlib.suppress(ImportError):  # the report itself will say so
+        importlib.import_module("lesson_claims.plugin.report_writing")

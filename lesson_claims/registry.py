@@ -1,0 +1,477 @@
+"""The registry: what the pages say, read from the TOML files beside the checks, with the figures of the lessons.
+
+A lesson of one page is one file, NAME.toml:
+
+    [lesson]
+    id = "descent"
+    title = "Gradient descent"
+
+    [[claim]]
+    id = "descent.exactly-balanced"
+    where = "first look at the data"
+    says = "The two classes are exactly balanced."
+    kind = "exact"
+    expect = "refuted"
+    reason = "Each label is a fair coin."
+    see = ["descent.label-rule"]
+
+    [claim.corrected]
+    says = "Each label is a fair coin, so the classes balance in expectation only."
+    kind = "behaviour"
+    suggest = "The classes are balanced up to chance: {class balance} of these rows are labelled 1."
+
+A lesson with parts has that file without claims, and beside it a file for each part, in the order of their names:
+
+    [part]
+    lesson = "course"
+    id = "day1"
+    name = "Day 1"
+    title = "the first model"
+
+A claim's id starts with the ids of its lesson and part: `course.day1.label-rule`. A claim that is refuted needs a
+reason and the table `corrected`, which makes the sibling claim `ID.corrected`. A claim that holds and misleads all the
+same may have the table `erratum` with `truth` and `suggest`. In `suggest`, a figure's name in braces stands for what
+the run measured, with a format if need be: `{class balance:.2f}`. `see` names related claims.
+
+`[lesson]` may also have `page_seed`, the seed that the page itself used (default 0), and `page_runs`,
+`"module:NAME"` of a mapping from names to the recipes that the page itself runs; and the file may have `[[advice]]`
+tables with `says` and `claims`: the page's closing advice, and the claims on which it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from lesson_claims.figures import Figure, FigureFileError, load_figures
+from lesson_claims.project import TABLE, Project
+
+Kind = Literal["exact", "float", "trained", "behaviour", "ordering", "scaling"]
+Expectation = Literal["holds", "refuted", "open"]
+
+CORRECTED = ".corrected"
+SLUG = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+
+
+class RegistryError(ValueError):
+    """The registry, the figures and the checks do not fit together; one line says what, where and what to do."""
+
+
+class _LessonTable(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    title: str
+    page_seed: int = 0
+    page_runs: str = ""
+
+
+class _PartTable(msgspec.Struct, forbid_unknown_fields=True):
+    lesson: str
+    id: str
+    name: str
+    title: str = ""
+
+
+class _CorrectedTable(msgspec.Struct, forbid_unknown_fields=True):
+    says: str
+    kind: Kind
+    suggest: str
+
+
+class _ErratumTable(msgspec.Struct, forbid_unknown_fields=True):
+    truth: str
+    suggest: str = ""
+
+
+class _ClaimTable(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    where: str
+    says: str
+    kind: Kind
+    expect: Expectation
+    reason: str = ""
+    see: tuple[str, ...] = ()
+    corrected: _CorrectedTable | None = None
+    erratum: _ErratumTable | None = None
+
+
+class _AdviceTable(msgspec.Struct, forbid_unknown_fields=True):
+    says: str
+    claims: tuple[str, ...]
+
+
+Table = TypeVar("Table", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that a page says, or that we say instead.
+
+    Attributes:
+        id: stable for ever; report, history and nightly job key on it.
+        lesson: id of the lesson.
+        part: name of the part, such as "Day 1", or "" in a lesson of one file.
+        where: where in that part it stands.
+        says: the statement in our words.
+        kind: how it is decided: "exact" (equal or wrong), "float" (arithmetic, equal at the printed digits), "trained"
+            (the outcome of runs over seeds), "behaviour" (a property on many inputs), "ordering" (A against B over
+            paired seeds), "scaling" (how counted cost grows).
+        expect: the verdict on record.
+        file: name of its .toml file without the ending.
+        reason: why it is refuted, if it is.
+        truth: what is true instead, for a claim that misleads without being refuted.
+        suggest: the sentence that we suggest to the page's author, with figures in braces.
+        see: ids of related claims.
+    """
+
+    id: str
+    lesson: str
+    part: str
+    where: str
+    says: str
+    kind: Kind
+    expect: Expectation
+    file: str = ""
+    reason: str = ""
+    truth: str = ""
+    suggest: str = ""
+    see: tuple[str, ...] = ()
+
+    @property
+    def page_id(self) -> str:
+        """The id of the claim on the page: of a corrected claim, the one that it corrects."""
+        return self.id.removesuffix(CORRECTED)
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether we say this instead of what the page says."""
+        return self.id.endswith(CORRECTED)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a lesson: its name, such as "Day 1", and what it is about."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A page or a series of pages.
+
+    Attributes:
+        title: as the page has it.
+        parts: in order; none in a lesson of one file.
+        page_seed: the seed of the page's own runs.
+        page_runs: "module:NAME" of the recipes that the page itself runs, or "".
+    """
+
+    title: str
+    parts: tuple[Part, ...] = ()
+    page_seed: int = 0
+    page_runs: str = ""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A piece of a page's closing advice, and the claims on which it stands."""
+
+    advice: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All claims in the order of the pages, a corrected one after the one it corrects, and all figures."""
+
+    claims: Mapping[str, Claim]
+    figures: Mapping[str, Mapping[str, Figure]]
+    lessons: Mapping[str, Lesson] = field(default_factory=dict)
+    checklist: tuple[Advice, ...] = ()
+
+    def figure(self, claim: str, name: str) -> Figure:
+        """Return a figure of the page.
+
+        Raises:
+            RegistryError: if the page's claim has no figure of that name.
+        """
+        page = self.claims[claim].page_id
+        try:
+            return self.figures.get(page, {})[name]
+        except KeyError:
+            known = ", ".join(self.figures.get(page, {})) or "none"
+            raise RegistryError(
+                f"{page} has no figure {name!r} (it has: {known}); use measure.also for a number of our own"
+            ) from None
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the ids of the claims that a pattern means, each with its corrected sibling.
+
+        The pattern is an id, or one with `*`, `?` and `[…]`; or else words, all of which must begin a word of the
+        claim: of its id, its place, what it says or the names of its figures, in any order, upper or lower case.
+        """
+        pages = {claim.page_id for claim in self.claims.values() if fnmatchcase(claim.id, pattern)}
+        if not pages:
+            words = _words(pattern)
+            pages = {
+                claim.page_id
+                for claim in self.claims.values()
+                if words and all(any(own.startswith(word) for own in self._words_of(claim)) for word in words)
+            }
+        return [claim.id for claim in self.claims.values() if claim.page_id in pages]
+
+    def _words_of(self, claim: Claim) -> set[str]:
+        figures = " ".join(self.figures.get(claim.id, ()))
+        return set(_words(f"{claim.id} {claim.part} {claim.where} {claim.says} {figures}"))
+
+
+def load_registry(project: Project) -> Registry:
+    """Read every claim and every figure of a project.
+
+    Raises:
+        RegistryError: at the first file or entry that cannot be used.
+    """
+    found = _files(project)
+    lessons = _lessons(found, project)
+    claims: dict[str, Claim] = {}
+    places: dict[str, Path] = {}
+    checklist: list[Advice] = []
+    parts: dict[str, list[Part]] = {name: [] for name in lessons}
+    for path, content, lesson, part in _in_order(found, list(lessons)):
+        if part is not None:
+            parts[lesson].append(Part(part.name, part.title))
+        prefix = f"{lesson}.{part.id}." if part is not None else f"{lesson}."
+        for number, entry in enumerate(_tables(content, "claim", path), 1):
+            for claim in _claims(entry, lesson, part.name if part is not None else "", prefix, path, number):
+                if claim.id in claims:
+                    raise RegistryError(
+                        f"{path}: claim {claim.id} stands in {places[claim.id]} already; an id may stand once only"
+                    )
+                claims[claim.id], places[claim.id] = claim, path
+    if not claims:
+        folders = ", ".join(map(str, project.claims))
+        raise RegistryError(f"{folders}: no [[claim]] in any .toml file; nothing could be checked")
+    for claim in claims.values():
+        for other in claim.see:
+            if other not in claims:
+                raise RegistryError(f"{places[claim.id]}: {claim.id}: see names {other!r}, which is no claim")
+    for path, content, _, _ in found:
+        checklist += _advice(content, claims, path)
+    return Registry(
+        claims,
+        _figures(found, claims),
+        {
+            name: Lesson(table.title, tuple(parts[name]), table.page_seed, table.page_runs)
+            for name, table in lessons.items()
+        },
+        tuple(checklist),
+    )
+
+
+_File = tuple[Path, dict[str, Any], str, "_PartTable | None"]
+"""A file of claims: its path, its content, the id of its lesson, and its part, if it is one."""
+
+
+def _files(project: Project) -> list[_File]:
+    """Read the .toml files of all claims folders."""
+    found: list[_File] = []
+    for folder in project.claims:
+        if not folder.is_dir():
+            raise RegistryError(
+                f"no lesson found: {folder} is no folder; make it, or name the folders of claims in"
+                f' {project.root / "pyproject.toml"}: {TABLE} claims = ["FOLDER"]'
+            )
+        for path in sorted(folder.glob("*.toml"), key=_natural):
+            content = _read(path)
+            _only(content, {"lesson", "part", "claim", "advice"}, path)
+            if ("lesson" in content) == ("part" in content):
+                raise RegistryError(
+                    f"{path}: needs a table [lesson] with id and title, or, as a part of one, a table [part] with"
+                    " lesson, id and name"
+                )
+            if "part" in content:
+                part = _convert(content["part"], _PartTable, f"{path}, [part]")
+                _slug(part.id, f"{path}, [part], id")
+                found.append((path, content, part.lesson, part))
+            else:
+                found.append((path, content, _convert(content["lesson"], _LessonTable, f"{path}, [lesson]").id, None))
+    if not found:
+        folders = ", ".join(map(str, project.claims))
+        raise RegistryError(
+            f"no lesson found: {folders} has no .toml file; write NAME.toml with [lesson] and [[claim]], or name other"
+            f' folders in {project.root / "pyproject.toml"}: {TABLE} claims = ["FOLDER"]'
+        )
+    return found
+
+
+def _lessons(found: Iterable[_File], project: Project) -> dict[str, _LessonTable]:
+    """Return the lessons in the order of the report."""
+    lessons: dict[str, tuple[Path, _LessonTable]] = {}
+    for path, content, name, part in found:
+        if part is None:
+            table = _convert(content["lesson"], _LessonTable, f"{path}, [lesson]")
+            _slug(table.id, f"{path}, [lesson], id")
+            if name in lessons:
+                raise RegistryError(
+                    f"{path}: lesson {name!r} stands in {lessons[name][0]} already; rename one of the two"
+                )
+            if table.page_seed < 0:
+                raise RegistryError(f"{path}, [lesson]: page_seed {table.page_seed} is negative; seeds are 0 or more")
+            if table.page_runs and not re.fullmatch(r"[\w.]+:\w+", table.page_runs):
+                raise RegistryError(f'{path}, [lesson]: page_runs {table.page_runs!r} is not "module:NAME"')
+            lessons[name] = path, table
+    parts: dict[tuple[str, str], Path] = {}
+    for path, _, name, part in found:
+        if part is not None:
+            if name not in lessons:
+                raise RegistryError(
+                    f"{path}: part of {name!r}, and no file has [lesson] with that id; write {name}.toml"
+                )
+            if (name, part.id) in parts:
+                raise RegistryError(f"{path}: part {part.id!r} of {name} stands in {parts[name, part.id]} already")
+            parts[name, part.id] = path
+    for name in project.lessons:
+        if name not in lessons:
+            known = ", ".join(lessons)
+            raise RegistryError(
+                f"{project.root / 'pyproject.toml'}, {TABLE}: lessons names {name!r}, which is no lesson;"
+                f" there are {known}"
+            )
+    order = [*project.lessons, *sorted(set(lessons) - set(project.lessons))]
+    return {name: lessons[name][1] for name in order}
+
+
+def _in_order(found: Iterable[_File], lessons: list[str]) -> list[_File]:
+    """Sort files by lesson; a lesson's own file comes before its parts, which keep the order of their names."""
+    return sorted(found, key=lambda file: (lessons.index(file[2]), file[3] is not None))
+
+
+def _figures(found: Iterable[_File], claims: Mapping[str, Claim]) -> dict[str, dict[str, Figure]]:
+    figures: dict[str, dict[str, Figure]] = {}
+    for file, _, lesson, _ in found:
+        path = file.with_name(f"{file.stem}_figures.csv")
+        if not path.exists():
+            continue
+        try:
+            loaded = load_figures(path)
+        except FigureFileError as error:
+            raise RegistryError(str(error)) from error
+        for figure in loaded:
+            if figure.claim not in claims or claims[figure.claim].lesson != lesson:
+                raise RegistryError(
+                    f"{path}: figure {figure.name!r} belongs to {figure.claim}, which is no claim of {lesson}; "
+                    "mend the id or register the claim"
+                )
+            if figure.name in figures.setdefault(figure.claim, {}):
+                raise RegistryError(f"{path}: figure {figure.name!r} of {figure.claim} stands in another file already")
+            figures[figure.claim][figure.name] = figure
+    return figures
+
+
+def _advice(content: Mapping[str, Any], claims: Mapping[str, Claim], path: Path) -> Iterator[Advice]:
+    for number, entry in enumerate(_tables(content, "advice", path), 1):
+        place = f"{path}, advice {number}"
+        table = _convert(entry, _AdviceTable, place)
+        for claim in table.claims:
+            if claim not in claims:
+                raise RegistryError(f"{place}: {claim!r} is no claim of the registry")
+        yield Advice(table.says, table.claims)
+
+
+def _claims(entry: Any, lesson: str, part: str, prefix: str, path: Path, number: int) -> Iterator[Claim]:
+    identity = entry.get("id") if isinstance(entry, dict) else None
+    place = f"{path}: {identity}" if isinstance(identity, str) else f"{path}, claim {number}"
+    table = _convert(entry, _ClaimTable, place)
+    if not table.id.startswith(prefix):
+        raise RegistryError(f"{place}: the id must start with {prefix!r}, as its file says, such as {prefix}label-rule")
+    _slug(table.id.removeprefix(prefix), f"{place}, id")
+    corrected, erratum = table.corrected, table.erratum
+    if (table.expect == "refuted") != (corrected is not None) or (table.expect == "refuted") != bool(table.reason):
+        raise RegistryError(f"{place}: a refuted claim, and no other, has a reason and a table [claim.corrected]")
+    own = corrected or erratum
+    truth = corrected.says if corrected is not None else erratum.truth if erratum is not None else ""
+    yield Claim(
+        table.id,
+        lesson,
+        part,
+        table.where,
+        table.says,
+        table.kind,
+        table.expect,
+        file=path.stem,
+        reason=table.reason,
+        truth=truth,
+        suggest=own.suggest if own is not None else "",
+        see=table.see,
+    )
+    if corrected is not None:
+        yield Claim(
+            table.id + CORRECTED, lesson, part, table.where, corrected.says, corrected.kind, "holds", file=path.stem
+        )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RegistryError(f"{path}: cannot be read: {error}") from error
+
+
+def _convert(value: Any, table: type[Table], place: str) -> Table:
+    """Return a value as a table; texts may not be empty where they have no default.
+
+    Raises:
+        RegistryError: in one line that says what is wrong and what is allowed.
+    """
+    try:
+        converted = msgspec.convert(value, table)
+    except msgspec.ValidationError as error:
+        raise RegistryError(f"{place}: {error}; {_allowed(table, str(error))}") from error
+    for item in msgspec.structs.fields(table):
+        text = getattr(converted, item.name)
+        if item.required and isinstance(text, str) and not text.strip():
+            raise RegistryError(f"{place}: the field {item.name!r} is empty; fill it in")
+    return converted
+
+
+def _allowed(table: type[msgspec.Struct], error: str) -> str:
+    """Say what a field may hold, or which fields there are."""
+    name = re.search(r"\$\.(\w+)`$", error)
+    choices = get_args(get_type_hints(table).get(name[1])) if name else ()
+    if "enum" in error and choices:
+        return f"it is one of {', '.join(choices)}"
+    return f"the fields are {', '.join(table.__struct_fields__)}"
+
+
+def _tables(content: Mapping[str, Any], name: str, path: Path) -> list[Any]:
+    tables = content.get(name, [])
+    if not isinstance(tables, list):
+        raise RegistryError(f"{path}: {name} must be written [[{name}]], once for each")
+    return tables
+
+
+def _only(content: Mapping[str, Any], known: set[str], path: Path) -> None:
+    unknown = sorted(set(content) - known)
+    if unknown:
+        raise RegistryError(f"{path}: unknown table or field {unknown[0]!r}; there are {', '.join(sorted(known))}")
+
+
+def _slug(text: str, place: str) -> None:
+    if not SLUG.fullmatch(text):
+        raise RegistryError(f"{place}: {text!r} may have small letters, digits, and single dashes between them")
+
+
+def _natural(path: Path) -> list[int | str]:
+    """Sort day10 after day9."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

@@ -1,0 +1,46 @@
+"""What the words of a report mean, in one place for the page and its Markdown."""
+
+from lesson_claims.results.vocabulary import Agreement, ClaimVerdict
+
+VERDICTS = {
+    ClaimVerdict.HOLDS: "The evidence bears what the page says.",
+    ClaimVerdict.REFUTED: "The page says more than the evidence bears; a correction follows.",
+    ClaimVerdict.INCONCLUSIVE: "Too few seeds to decide; the evidence says how many are needed.",
+    ClaimVerdict.ERROR: "The check itself failed, so nothing is known about the claim.",
+    ClaimVerdict.NOT_RUN: "Left out of this run, or lost.",
+}
+COUNTED = {
+    ClaimVerdict.HOLDS: "hold",
+    ClaimVerdict.REFUTED: "refuted",
+    ClaimVerdict.INCONCLUSIVE: "inconclusive",
+    ClaimVerdict.ERROR: "in error",
+    ClaimVerdict.NOT_RUN: "not run",
+}
+AGREEMENTS = {
+    Agreement.REPRODUCED: "Equal to the printed figure at its printed digits.",
+    Agreement.WITHIN: "Not equal there, but inside the stated tolerance or the interval expected of a single seed.",
+    Agreement.OUTSIDE: "Neither: the printed figure could not be reproduced.",
+    Agreement.NOT_PRINTED: "Measured here; the page prints no such figure.",
+    Agreement.NOT_MEASURED: "The page prints it, and this run did not measure it.",
+}
+AGREEMENTS_COUNTED = {
+    Agreement.REPRODUCED: "reproduced to the last digit",
+    Agreement.WITHIN: "within tolerance",
+    Agreement.OUTSIDE: "outside tolerance",
+    Agreement.NOT_PRINTED: "more measured, which no page prints",
+    Agreement.NOT_MEASURED: "printed, but not measured",
+}
+SIGNS = {
+    Agreement.REPRODUCED: "=",
+    Agreement.WITHIN: "≈",
+    Agreement.OUTSIDE: "≠",
+    Agreement.NOT_PRINTED: "·",
+    Agreement.NOT_MEASURED: "?",
+}
+EMOJI = {
+    ClaimVerdict.HOLDS: "✅",
+    ClaimVerdict.REFUTED: "🔶",
+    ClaimVerdict.INCONCLUSIVE: "🔺",
+    ClaimVerdict.ERROR: "🟥",
+    ClaimVerdict.NOT_RUN: "⚪",
+}

@@ -1,0 +1,34 @@
+"""The name of a run in a history: when it started, and a hash of its content."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from lesson_claims.results.errors import ReportError
+
+
+def started(info: Mapping[str, Any]) -> datetime:
+    """Return when the run of a run.json started, in UTC.
+
+    Raises ReportError where it does not say so.
+    """
+    try:
+        moment = datetime.fromisoformat(info["started"])
+    except ValueError:
+        raise ReportError(f"run.json: 'started' is {info['started']!r:.40}, not a time; run the suite again") from None
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+
+
+def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
+    """Return UTC time and content hash; names sort by time, and the same run always has the same name.
+
+    Raises ReportError where the run does not say when it started.
+    """
+    content = hashlib.sha256(json.dumps(info, sort_keys=True).encode())
+    for table in tables:
+        content.update(table.to_csv(index=False, lineterminator="\n").encode())
+    return f"{started(info):%Y%m%dT%H%M%S.%fZ}-{content.hexdigest()[:12]}"

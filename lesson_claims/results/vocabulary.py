@@ -1,0 +1,79 @@
+"""The words of the tables: each column that has a fixed set of values has them here, as an enum of texts."""
+
+from enum import StrEnum
+
+
+class ClaimVerdict(StrEnum):
+    """What one run says about a claim. A decider gives the first three; the last two say that none could."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+    NOT_RUN = "not run"
+
+
+class Expectation(StrEnum):
+    """The verdict on record for a claim; `open` where nobody has decided it yet."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    OPEN = "open"
+
+
+class Agreement(StrEnum):
+    """How a measured number stands to the printed one."""
+
+    REPRODUCED = "reproduced"
+    WITHIN = "within"
+    OUTSIDE = "outside"
+    NOT_PRINTED = "not printed"
+    NOT_MEASURED = "not measured"
+
+
+class Kind(StrEnum):
+    """How a claim is decided, or a figure compared.
+
+    `exact`: equal or wrong. `float`: arithmetic, equal at the printed digits. `trained`: the outcome of training,
+    repeated over seeds. `stated`: printed, and not computed by the page's code. `behaviour`: a property on many inputs.
+    `ordering`: one thing against another over paired seeds. `scaling`: how a cost grows. Figures have the first four,
+    claims all but `stated`.
+    """
+
+    EXACT = "exact"
+    FLOAT = "float"
+    TRAINED = "trained"
+    STATED = "stated"
+    BEHAVIOUR = "behaviour"
+    ORDERING = "ordering"
+    SCALING = "scaling"
+
+
+class DriftState(StrEnum):
+    """Where a claim or figure stands against its baseline; the states exclude one another."""
+
+    REPRODUCED = "reproduced"
+    WITHIN = "within tolerance"
+    NUMERICS = "numerics changed"
+    DRIFTED = "drifted"
+    NO_BASELINE = "no baseline yet"
+    NOT_MEASURED = "not measured"
+
+
+class Mark(StrEnum):
+    """How a row of curves.csv is drawn."""
+
+    LINE = "line"
+    BAR = "bar"
+    LIMIT = "limit"
+
+
+class Scale(StrEnum):
+    """The scale of an axis."""
+
+    LINEAR = "linear"
+    LOG = "log"
+
+
+PLATFORM_PICTURE = "{figure} by platform"
+"""The title of the picture that a run with --platforms draws of a figure: a bar per platform."""

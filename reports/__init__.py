@@ -1,1 +1,0 @@
-"""What was measured: tidy tables in; HTML, Markdown, history and drift out."""

@@ -1,0 +1,114 @@
+"""Errata are filled from a run's numbers, and from nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lesson_claims.errata import UnknownNumber, errata, fill
+from lesson_claims.registry import Claim, Registry
+from lesson_claims.figures import Figure
+
+FIGURE = Figure("course.day1.x", "LSTM accuracy", "0.8760", "trained", 4, False, "day 1, a table")
+
+
+def registry(expect: str = "holds", truth: str = "", suggest: str = "") -> Registry:
+    claim = Claim(
+        "course.day1.x", "course", "Day 1", "here", "It is so.", "trained", expect, truth=truth, suggest=suggest
+    )  # type: ignore[arg-type]
+    return Registry({claim.id: claim}, {claim.id: {FIGURE.name: FIGURE}})
+
+
+def row(values: list[float], low: float, high: float, agreement: str = "within") -> dict[str, Any]:
+    return {
+        "claim": "course.day1.x",
+        "figure": FIGURE.name,
+        "kind": "trained",
+        "measured": values[0],
+        "agreement": agreement,
+        "low": low,
+        "high": high,
+        "sample": [[seed, value] for seed, value in enumerate(values)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("no number", "no number"),
+        ("about {a}", "about 0.12345"),
+        ("about {a:.2f} of {b}", "about 0.12 of 7"),
+        ("{a:.1%} of {median LSTM accuracy:.2f}", "12.3% of 0.72"),
+    ],
+)
+def test_names_in_braces_become_numbers(text: str, filled: str) -> None:
+    assert fill(text, {"a": 0.12345, "b": 7, "median LSTM accuracy": 0.722}) == filled
+
+
+@pytest.mark.parametrize("text", ["{c}", "{a.__class__}", "{a[0]}", "{a:>1000000000}", "{a!r}", "{a:{b}}"])
+def test_nothing_else_is_evaluated(text: str) -> None:
+    with pytest.raises(UnknownNumber):
+        fill(text, {"a": 0.5, "b": 1})
+
+
+def test_a_lottery_ticket_has_an_erratum_and_a_steady_figure_has_none() -> None:
+    (ticket,) = errata(registry(), {}, [row([0.87, 0.63, 0.72, 0.70, 0.75], 0.5, 0.95)], {})
+    assert ticket["figure"] == "LSTM accuracy"
+    assert "5 seeds give 0.63 to 0.87, median 0.72" in ticket["evidence"]
+    assert errata(registry(), {}, [row([0.876, 0.877], 0.87, 0.88)], {}) == []
+
+
+def test_a_number_of_our_own_is_no_lottery_ticket() -> None:
+    own = row([0.87, 0.63, 0.72], 0.5, 0.95) | {"figure": "something that the page does not print"}
+    assert errata(registry(), {}, [own], {}) == []
+
+
+def test_a_figure_that_was_not_measured_is_no_lottery_ticket() -> None:
+    unmeasured = {"claim": "course.day1.x", "figure": FIGURE.name, "kind": "trained", "agreement": "not measured"}
+    assert errata(registry(), {}, [unmeasured], {}) == []
+
+
+def test_a_refuted_claim_has_what_is_true_and_the_sentence_to_print() -> None:
+    one = registry("refuted", "It is otherwise.", "It is {lowest LSTM accuracy:.2f} at least.")
+    rows = errata(one, {"course.day1.x": "refuted"}, [row([0.876, 0.877], 0.87, 0.88)], {"course.day1.x": "We saw it."})
+    assert rows[0]["truth"] == "It is otherwise."
+    assert rows[0]["evidence"] == "We saw it."
+    assert rows[0]["suggestion"] == "It is 0.88 at least."
+
+
+@pytest.mark.parametrize(("corrected", "told"), [("holds", False), ("inconclusive", True), ("not run", True)])
+def test_a_truth_that_this_run_does_not_decide_says_so(corrected: str, told: bool) -> None:
+    verdicts = {"course.day1.x": "refuted", "course.day1.x.corrected": corrected}
+    (found,) = errata(registry("refuted", "It is otherwise.", "It is not."), verdicts, [], {})
+    assert found["truth"].endswith("this run does not decide it.)") is told
+
+
+@pytest.mark.parametrize(
+    ("values", "suggestion"),
+    [
+        ([0.8858, 0.8968, 0.9061], "about 0.897 (0.886 to 0.906) over 3 seeds"),
+        ([0.6, 1.0, 0.93], "about 0.93 (0.60 to 1.00) over 3 seeds"),
+        ([1.67, 4.14, 2.9], "about 2.9 (1.7 to 4.1) over 3 seeds"),
+    ],
+)
+def test_what_is_suggested_for_a_lottery_ticket_has_the_digits_that_tell(values: list[float], suggestion: str) -> None:
+    (ticket,) = errata(registry(), {}, [row(values, 0.0, 5.0)], {})
+    assert ticket["suggestion"].replace(" over 3 seeds)", ") over 3 seeds") == suggestion
+
+
+@pytest.mark.parametrize(("verdict", "rows"), [("holds", 1), ("not run", 0), ("inconclusive", 0), ("error", 0)])
+def test_a_misleading_claim_has_an_erratum_where_it_was_decided(verdict: str, rows: int) -> None:
+    one = registry("holds", "It is so by a hair.", "It is so, but barely.")
+    assert len(errata(one, {"course.day1.x": verdict}, [], {})) == rows
+
+
+def test_a_refuted_claim_that_holds_in_this_run_has_no_erratum() -> None:
+    one = registry("refuted", "It is otherwise.", "It is not.")
+    assert errata(one, {"course.day1.x": "holds"}, [], {}) == []
+
+
+def test_a_claim_newly_refuted_is_in_the_errata_without_a_sentence() -> None:
+    (found,) = errata(registry(), {"course.day1.x": "refuted"}, [], {"course.day1.x": "We saw it."})
+    assert found["suggestion"] == ""
+    assert found["evidence"] == "We saw it."

@@ -1,0 +1,92 @@
+"""The run in Markdown and in the terminal: short, right, and harmless whatever a label says."""
+
+import re
+
+import pytest
+import reports_fixtures
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lesson_claims.report.errata import errata
+from lesson_claims.report.markdown import line, paragraph
+from lesson_claims.report.summary import LISTED, summary, terminal_lines
+from lesson_claims.results.tables import Run
+
+
+def test_a_summary_has_the_tally_the_changes_the_refuted_and_the_slowest():
+    run = reports_fixtures.realistic()
+    text = summary(run)
+    counts = run.claims["verdict"].value_counts()
+    assert text.startswith(f"# {counts['holds']} of {len(run.claims)} claims hold\n")
+    assert f"| {counts['holds']} | {counts['refuted']} |" in text
+    changed = run.claims[run.claims["changed"]]
+    assert len(changed) == 2
+    for claim in changed["claim"]:
+        assert f"- {line(claim)}: expected" in text
+    for heading in ("## What changed", "Refuted", "Inconclusive", "Error", "## Slowest"):
+        assert heading in text
+    assert len(text) < 20_000
+
+
+def test_an_incomplete_run_says_so_first():
+    run = reports_fixtures.realistic(complete=False)
+    assert "This run is incomplete" in summary(run).split("##")[0]
+    assert terminal_lines(run)[0].startswith("INCOMPLETE")
+    assert "worker gw1 died" in summary(run)
+
+
+def test_an_empty_run_has_a_summary():
+    run = Run.from_rows(info={"complete": True})
+    assert "0 of 0 claims hold" in summary(run)
+    assert terminal_lines(run)[-1] == "changed: nothing"
+    assert errata(run) == "# Errata\n\nNone.\n"
+
+
+def test_long_lists_are_cut_and_say_so():
+    claims = [
+        {"claim": f"c{n}", "lesson": "l", "verdict": "refuted", "expected": "holds", "changed": True} for n in range(50)
+    ]
+    run = Run.from_rows(info={"complete": True}, claims=claims)
+    assert summary(run).count(f"- and {50 - LISTED} more") == 2
+    assert terminal_lines(run)[-1] == f"changed: and {50 - LISTED} more"
+
+
+def test_terminal_lines_are_few_and_printable():
+    lines = terminal_lines(reports_fixtures.nasty())
+    assert all(each.isprintable() and len(each) < 300 for each in lines)
+    full = terminal_lines(reports_fixtures.realistic())
+    assert len(full) == 4
+    assert re.match(r"claims: \d+ hold, \d+ refuted, \d+ inconclusive, \d+ in error$", full[0])
+
+
+def test_errata_stand_in_order_with_everything():
+    run = reports_fixtures.realistic()
+    text = errata(run)
+    assert text.count("**What is so.**") == len(run.errata)
+    places = [text.index(f"Claim {line(claim)}\n") for claim in run.errata["claim"]]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("make", [summary, errata])
+def test_labels_cannot_become_markup(make):
+    text = make(reports_fixtures.nasty())
+    assert not re.search(r"<(?!br)", text)
+    assert "](" not in text
+    assert not re.search(r"(?<!\\)\{\{", text)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@given(st.text())
+def test_any_text_is_one_harmless_line(text):
+    written = line(text)
+    assert "\n" not in written
+    assert "<" not in written
+    assert not re.search(r"(?<!\\)(\\\\)*[|`*]", written.replace("\\|", "").replace("\\`", "").replace("\\*", ""))
+    assert len(line(text, 10)) <= 70
+
+
+def test_plain_sentences_stay_as_they_are():
+    sentence = "On 5 paired seeds, the difference is 0.31: it holds."
+    assert line(sentence) == sentence
+    assert paragraph("x" * 500) == "x" * 500
