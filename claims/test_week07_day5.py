@@ -15,6 +15,7 @@ from lesson_claims import (
     Decide,
     EvidenceOf,
     Measure,
+    Outcome,
     beats,
     claim,
     close,
@@ -30,7 +31,7 @@ from lessons.clipping import SGD_RATE, ClippingProbe, handed_over, sgd
 from lessons.divergence import CLIPPED_TOTAL, UNCLIPPED_TOTAL
 from lessons.dropout import STATE_DROPOUT, carried, refreshed, state_masks
 from lessons.length_sweep import LARGER_BUDGET, UNCLIPPED_SWEEP
-from lessons.recipes import CLIPPED, CLIPPING, LENGTH_SWEEP, LENGTHS, PLAIN_RNN, Outcome
+from lessons.recipes import CLIPPED, CLIPPING, LENGTH_SWEEP, LENGTHS, PLAIN_RNN
 
 NAMES: tuple[Cell, ...] = ("rnn", "gru", "lstm")
 LIMITS = (0.01, 0.1, 0.3)

@@ -139,7 +139,7 @@ def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[st
             "claim": claim.id,
             "part": claim.part,
             "figure": row["figure"],
-            "where": figure.where[:1].upper() + figure.where[1:],
+            "where": figure.where,
             "says": f"{row['figure']}: {figure.printed}",
             "truth": f"Another seed gives another number: about {middle:.3g} is typical.",
             "evidence": (

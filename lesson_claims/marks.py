@@ -1,6 +1,6 @@
 """How a check says which claim it checks.
 
-    @claim("week07.day1.exactly-balanced")
+    @claim("course.day1.exactly-balanced")
     @refuted
     def test_exactly_balanced(measure, decide): ...
 

@@ -66,9 +66,14 @@ class Project:
         if not inside and module.partition(".")[0] not in self.packages:
             code = ", ".join(folder.name for folder in self.code)
             raise ProjectError(
-                f"recipe {type(recipe).__name__} of {module} ({file or 'no file'}) is outside the lessons' code ({code});"
-                f" move it there, or add its folder in {self.root / 'pyproject.toml'}: {TABLE} code = [\"FOLDER\"]"
+                f"recipe {type(recipe).__name__} of {module} ({file or 'no file'}) is outside the lessons' code"
+                f" ({code}); move it there, or add its folder in {self.settings}: {TABLE} code"
             )
+
+    @property
+    def settings(self) -> Path:
+        """The file that has the project's settings, or may have them."""
+        return self.root / "pyproject.toml"
 
 
 def read_project(root: Path) -> Project:

@@ -115,8 +115,8 @@ class Measure:
 
         Args:
             name: as in the lesson's figures.
-            value: a single value; or a `Sample` over seeds for a trained figure: its value at the page's seed is compared
-                with the page, and the seeds give the interval in which one more run would fall.
+            value: a single value; or a `Sample` over seeds for a trained figure: its value at the page's seed is
+                compared with the page, and the seeds give the interval in which one more run would fall.
             unit: such as "s".
             bounds: the range of a trained quantity, such as (0, 1) for an accuracy, beyond which no interval reaches.
             within: for a stated figure, the interval in which the printed number may lie.

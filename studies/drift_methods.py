@@ -19,8 +19,8 @@ import pandas as pd
 from asv.step_detect import detect_steps
 from otava.analysis import compute_change_points
 
-from lesson_claims.drift.rank_tests import alarms
 from lesson_claims.drift.populations import Floats, Population, from_run, shapes
+from lesson_claims.drift.rank_tests import alarms
 from lesson_claims.drift.simulate import nights
 from lesson_claims.results.tables import read_run
 

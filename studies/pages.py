@@ -24,10 +24,10 @@ ROOT = Path(__file__).parent.parent
 
 def plain_way(names: list[str]) -> dict[str, float]:
     """Make some of the pages' runs the plain way; returns the accuracy of each run that has one."""
-    import torch
-
-    from studies.plain import train_each_plainly, train_plainly
+    from lesson_claims.runs.device import CPU
+    from lesson_claims.runs.recipe import run_together
     from lessons.recipes import PAGE_RUNS
+    from studies.plain import train_each_plainly, train_plainly
 
     accuracies = {}
     with (
@@ -36,7 +36,7 @@ def plain_way(names: list[str]) -> dict[str, float]:
         patch("lessons.next_element.train", train_plainly),
     ):
         for name in names or PAGE_RUNS:
-            outcome = PAGE_RUNS[name].run(0, torch.device("cpu"))
+            ((_, outcome),) = run_together([PAGE_RUNS[name]], 0, CPU)
             accuracies[name] = outcome.get("accuracy", outcome.get("accuracies", [None])[-1])
     return accuracies
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,10 +120,10 @@ def main() -> None:
             (f"500 figures, {NIGHTS} nights", large(25), True), ("large run", large(), False))  # fmt: skip
     for name, run, compared in runs:
         with tempfile.TemporaryDirectory() as folder:
-            written, _ = seconds(lambda run=run, folder=folder: write_tables(run, folder))
+            written, _ = seconds(partial(write_tables, run, folder))
             if compared:
                 add_history(folder)
-            built, busy = seconds(lambda folder=folder: build(folder))
+            built, busy = seconds(partial(build, folder))
             size = (Path(folder) / "index.html").stat().st_size
             print(
                 f"{name}: {len(run.claims)} claims, {len(run.measurements)} measurements:"

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from lesson_claims.runs import platforms
-from lesson_claims.runs.device import CPU
 from lesson_claims.runs.fingerprint import code_of, content
-from lesson_claims.runs.platforms import PLATFORMS, OnPlatform, PageRun, outcomes, page_runs
+from lesson_claims.runs.platforms import PLATFORMS, OnPlatform, PageRun, outcomes
 from lesson_claims.runs.store import RunStore, RunStoreError
 from lessons.recipes import PAGE_RUNS
 

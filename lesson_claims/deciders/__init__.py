@@ -4,12 +4,12 @@ Each says in its docstring what it assumes and decides; docs/statistics.md state
 each errs.
 """
 
-from lesson_claims.deciders.prediction import plausible_draw, prediction_interval
 from lesson_claims.deciders.deterministic import close, every, same, that
 from lesson_claims.deciders.growth import grows
-from lesson_claims.deciders.sign_test import LEVEL, median_interval
 from lesson_claims.deciders.ordering import beats, equivalent
+from lesson_claims.deciders.prediction import plausible_draw, prediction_interval
 from lesson_claims.deciders.proportions import better_than_shuffled, share
+from lesson_claims.deciders.sign_test import LEVEL, median_interval
 
 __all__ = [
     "LEVEL",

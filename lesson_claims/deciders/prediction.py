@@ -65,7 +65,8 @@ def plausible_draw(
     place = f"{below} of {len(seen)} seeds are below it and {above} above"
     if interval is None:
         sentence = f"{printed} cannot be placed among fewer than {FEWEST_FOR_INTERVAL} seeds: {place}."
-        return Decision(Verdict.INCONCLUSIVE, sentence, RULE, median, level=level, seeds=len(seen), needed=FEWEST_FOR_INTERVAL)
+        needed = FEWEST_FOR_INTERVAL
+        return Decision(Verdict.INCONCLUSIVE, sentence, RULE, median, level=level, seeds=len(seen), needed=needed)
     low, high = interval
     span = f"{100 * coverage:.3g} % prediction interval"
     if platforms is not None:

@@ -13,11 +13,12 @@ import pytest
 
 from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
 from lesson_claims.plugin.options import SESSION, device_with_its_settings
+from lesson_claims.project import ProjectError
 from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
-from lesson_claims.runs.device import INSTALL_TORCH, Device, torch_is_installed
+from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
 from lesson_claims.runs.recipe import Recipe
-from lesson_claims.runs.store import RunStore
+from lesson_claims.runs.store import RunStore, RunStoreError
 from lesson_claims.traceability import Check, check_id
 
 if TYPE_CHECKING:  # not every lesson needs it
@@ -166,6 +167,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
                 needed=few.args[0],
             )
         )
+    except (ProjectError, RunStoreError, DeviceError) as error:  # bad input, not a bug: one line says it all
+        pytest.fail(str(error), pytrace=False)
     decision = record.settle()
     if record.misprints and pyfuncitem.get_closest_marker("refuted") is not None:
         # Where the claim is expected to fail, a wrong figure would pass for that failure.

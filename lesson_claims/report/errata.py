@@ -1,6 +1,7 @@
 """errata.md: what to change on the pages, for their author."""
 
 from lesson_claims.report.markdown import line, paragraph
+from lesson_claims.report.words import place
 from lesson_claims.results.tables import Run
 
 
@@ -12,8 +13,7 @@ def errata(run: Run) -> str:
     if not rows:
         parts.append("None.\n")
     for number, row in enumerate(rows, start=1):
-        where = ", ".join(filter(None, (row["part"], row["where"])))
-        heading = " · ".join(line(text) for text in (where, row["figure"]) if text)
+        heading = " · ".join(line(text) for text in (place(row["part"], row["where"]), row["figure"]) if text)
         parts.append(f"## {number}. {heading or line(row['claim'])}\n")
         says = row["says"] or statements[row["claim"]]
         told = (

@@ -16,9 +16,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lesson_claims.report import words
-from lesson_claims.report.page import COLUMNS, Claim, Page, arrange, bullet, place, slug
+from lesson_claims.report.page import COLUMNS, Claim, Page, arrange, bullet, slug
 from lesson_claims.report.sparklines import Night, sparkline
 from lesson_claims.report.strip_plot import strip_plot
+from lesson_claims.report.words import place
 from lesson_claims.results.drift_tables import DriftTables, day
 from lesson_claims.results.numbers import duration, show
 from lesson_claims.results.tables import Run

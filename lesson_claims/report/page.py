@@ -15,6 +15,7 @@ import pandas as pd
 from lesson_claims.report.plots import Plot, plot
 from lesson_claims.report.sparklines import Sparkline, nights_of, run_order, sparkline
 from lesson_claims.report.strip_plot import StripPlot, domain, strip_plot
+from lesson_claims.report.words import place
 from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import DriftTables
 from lesson_claims.results.numbers import interval, is_float, parse, show, show_all
@@ -172,11 +173,6 @@ class Page:
     def with_verdict(self, verdict: str) -> list[Claim]:
         """Claims with that verdict, in the page's order."""
         return [claim for claim in self.claims if claim.verdict == verdict]
-
-
-def place(part: str, where: str) -> str:
-    """Write where something stands: the part of the lesson and the place in it, either of which may be empty."""
-    return ", ".join(filter(None, (part, where)))
 
 
 def slug(text: str, allowed: str = r"[\w.-]") -> str:

@@ -44,3 +44,9 @@ EMOJI = {
     ClaimVerdict.ERROR: "🟥",
     ClaimVerdict.NOT_RUN: "⚪",
 }
+
+
+def place(part: str, where: str) -> str:
+    """Write where something stands: the part of the lesson and the place in it, either of which may be empty."""
+    text = ", ".join(filter(None, (part, where)))
+    return text[:1].upper() + text[1:]

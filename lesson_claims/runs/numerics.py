@@ -134,7 +134,7 @@ def environment(device: Device) -> dict[str, str | int]:
     torch = sys.modules.get("torch")
     loaded = ("torch", "numpy") if torch is not None else ("numpy",)
     described = numerics(device, {name: _version(name) for name in loaded})
-    packages = ("torch", "numpy", "pandas", "scikit-learn", "scipy", "pytest", "lesson-claims")
+    packages = ("torch", "numpy", "pandas", "scikit-learn", "scipy", "pytest")
     return {
         "python": platform.python_version(),
         **{name: found for name in packages if (found := _version(name)) != "unknown"},

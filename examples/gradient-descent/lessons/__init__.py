@@ -1,0 +1,1 @@
+"""The code of the page, as functions and recipes that the checks can call."""

@@ -1,0 +1,36 @@
+"""The example's page: its code prints what the page shows, and its figures stand in what it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+from pathlib import Path
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "gradient-descent"
+BLOCKS = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
+
+
+def blocks() -> list[re.Match[str]]:
+    return list(BLOCKS.finditer((EXAMPLE / "page.md").read_text(encoding="utf-8")))
+
+
+def test_the_code_of_the_page_prints_what_the_page_shows() -> None:
+    names: dict[str, object] = {}
+    for block in blocks():
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(block["code"], names)  # noqa: S102  our own page
+        assert output.getvalue() == block["printed"]
+
+
+def test_no_code_of_the_page_is_left_out() -> None:
+    assert len(blocks()) == (EXAMPLE / "page.md").read_text(encoding="utf-8").count("```python") > 0
+
+
+def test_every_figure_stands_on_the_page_and_every_printed_number_is_a_figure() -> None:
+    with (EXAMPLE / "claims" / "descent_figures.csv").open(newline="", encoding="utf-8") as file:
+        figures = [row["printed"] for row in csv.DictReader(file)]
+    printed = "".join(re.sub(r"mean \d:", "", block["printed"]) for block in blocks())
+    assert sorted(re.findall(r"-?\d+(?:\.\d+)?", printed)) == sorted(figures)
