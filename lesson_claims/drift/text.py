@@ -13,7 +13,8 @@ def headline(drift: Drift) -> str:
         return "nothing to compare with yet: the history has no other run of this kind of device"
     red = len(drift.new)
     known = f"; {len(drift.open)} older changes are not accepted yet" if drift.open else ""
-    return (f"drift: {red} new" if red else "no new drift") + f", against {drift.compared} earlier runs{known}"
+    runs = f"{drift.compared} earlier run{'' if drift.compared == 1 else 's'}"
+    return (f"drift: {red} new" if red else "no new drift") + f", against {runs}{known}"
 
 
 def terminal(drift: Drift) -> str:

@@ -217,7 +217,7 @@ def _refuse_bad_options(config: pytest.Config, registry: Registry) -> None:
     seeds, first = config.getoption("seeds"), config.getoption("first_seed")
     if seeds < 1:
         raise pytest.UsageError(
-            f"--seeds {seeds}: at least one seed is needed; 5 is the default, 20 decides everything"
+            f"--seeds {seeds}: at least one seed is needed; 5 is the default, 20 decides most claims"
         )
     if first < 0 or first + seeds - 1 > LARGEST_SEED:
         raise pytest.UsageError(f"--first-seed {first}, --seeds {seeds}: seeds must lie in 0..{LARGEST_SEED}")
