@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lesson_claims.errata import UnknownNumber, errata, fill
-from lesson_claims.registry import Claim, Registry
 from lesson_claims.figures import Figure
+from lesson_claims.registry import Claim, Registry
 
 FIGURE = Figure("course.day1.x", "LSTM accuracy", "0.8760", "trained", 4, False, "day 1, a table")
 

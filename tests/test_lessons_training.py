@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from studies.plain import train_plainly
 from lessons import recipes
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.training import Training, shuffled_batches, train, train_together
+from studies.plain import train_plainly
 
 ROWS = 200  # not a multiple of the batch size, so that the last batch is short
 

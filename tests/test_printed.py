@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lesson_claims.printed import compare, last_digit
 from lesson_claims.figures import Figure
+from lesson_claims.printed import compare, last_digit
 
 
 def figure(printed: str, kind: str = "float", digits: int | None = 4, significant: bool = False) -> Figure:

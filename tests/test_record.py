@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lesson_claims.runs.evidence import Sample
 from lesson_claims.record import Measure, Record
 from lesson_claims.registry import Claim, Registry
+from lesson_claims.runs.evidence import Sample
 
 
 def test_a_series_over_seeds_is_its_median_with_the_least_and_the_largest() -> None:
