@@ -161,6 +161,9 @@ FORMS: dict[str, dict[str, str]] = {
     "name bound twice": {
         "recipe": recipe("from course.helper import double\nf = abs\nf = double", "f(seed)"),
     },
+    "name bound by a pattern": {
+        "recipe": recipe("import course.helper as h\nmatch [h.double]:\n    case [f]:\n        pass", "f(seed)"),
+    },
     "name bound in a loop": {
         "recipe": recipe("from course.helper import double\nfor f in [double]:\n    pass", "f(seed)"),
     },
@@ -191,6 +194,27 @@ FORMS: dict[str, dict[str, str]] = {
     "registered by making an object": {
         "registry": "ALL = []\nclass Model:\n    def __init__(self, f):\n        ALL.append(f)\n",
         "models": "from course.registry import Model\nfrom course.helper import double\nmodel = Model(double)\n",
+        "recipe": recipe("import course.models\nfrom course.registry import ALL", "ALL[0](seed)"),
+    },
+    "registered by making an object, under another name": {
+        "registry": "ALL = []\nclass Model:\n    def __init__(self, f):\n        ALL.append(f)\n",
+        "models": "from course.registry import Model as M\nfrom course.helper import double\nmodel = M(double)\n",
+        "recipe": recipe("import course.models\nfrom course.registry import ALL", "ALL[0](seed)"),
+    },
+    "registered from a table": {
+        "registry": "ALL = []\ndef add(f):\n    ALL.append(f)\nTABLE = {'add': add}\n",
+        "models": "from course.registry import TABLE\nfrom course.helper import double\nmodel = TABLE['add'](double)\n",
+        "recipe": recipe("import course.models\nfrom course.registry import ALL", "ALL[0](seed)"),
+    },
+    "registered by map": {
+        "registry": "ALL = []\n",
+        "models": "from course.registry import ALL\nfrom course.helper import double\n"
+        "models = list(map(ALL.append, [double]))\n",
+        "recipe": recipe("import course.models\nfrom course.registry import ALL", "ALL[0](seed)"),
+    },
+    "registered by a function named like a harmless one": {
+        "registry": "ALL = []\ndef field(f):\n    ALL.append(f)\n    return f\n",
+        "models": "from course.registry import field\nfrom course.helper import double\nmodel = field(double)\n",
         "recipe": recipe("import course.models\nfrom course.registry import ALL", "ALL[0](seed)"),
     },
     "registered by making an object of a derived class": {
@@ -287,6 +311,16 @@ def test_an_edit_of_how_it_is_reached_is_seen(tmp_path: Path, old: str, new: str
     assert edited(folder, "course/recipe.py", old, new) != digest(folder)
 
 
+@pytest.mark.parametrize("other", ["from course.elsewhere import double", "double = abs"])
+def test_the_order_of_what_binds_one_name_is_seen(tmp_path: Path, other: str) -> None:
+    lines = ["from course.helper import double", other]
+    files = {"course/helper.py": HELPER, "course/elsewhere.py": HELPER}
+    digests = set()
+    for imports in (lines, lines[::-1]):
+        digests.add(digest(write(tmp_path, files | {"course/recipe.py": recipe("\n".join(imports), "double(seed)")})))
+    assert len(digests) == 2
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -344,7 +378,7 @@ def test_a_file_is_looked_for_up_to_the_project_s_folder(tmp_path: Path) -> None
 LESSON_WITH_FIELDS = """
 from __future__ import annotations
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 class Way(enum.StrEnum):
@@ -368,6 +402,7 @@ def helper(x):
 @dataclass(frozen=True)
 class Recipe:
     model: object
+    note: object = field(default=None, compare=False)
     def run(self, seed):
         return self.model.build()
 """
@@ -399,6 +434,11 @@ def test_what_the_fields_of_a_recipe_hold_decides_what_counts(lesson: Any) -> No
     assert code("Model") != code("Other")
     assert code("Model", "2.0", "2.5") != code("Model")
     assert code("Other", "2.0", "2.5") == code("Other")
+
+
+def test_a_field_that_does_not_compare_decides_nothing(lesson: Any) -> None:
+    module = lesson()
+    assert code_of(module.Recipe(1, module.Model())) == code_of(module.Recipe(1, module.Other()))
 
 
 def test_an_enumeration_in_a_recipe_counts(lesson: Any) -> None:
@@ -478,6 +518,13 @@ def test_libraries_are_those_of_the_code_that_counts(monkeypatch: pytest.MonkeyP
     assert "sklearn" not in lstm.libraries
     assert lstm.libraries["torch"] == importlib.metadata.version("torch")
     assert hash(lstm) != hash(counts)
+
+
+def test_a_library_that_is_imported_and_not_used_is_one(tmp_path: Path) -> None:
+    """It may be imported for what importing it does."""
+    imports = "import numpy\nfrom scipy import stats\ndef elsewhere():\n    return stats.norm\n"
+    folder = write(tmp_path, {"course/recipe.py": recipe(imports, "seed")})
+    assert set(Sources(path=[str(folder)]).code_of(RECIPE).libraries) == {"numpy"}
 
 
 def test_the_engine_is_a_library(tmp_path: Path) -> None:
@@ -675,7 +722,7 @@ def test_an_edit_of_any_line_that_a_run_of_the_lessons_reaches_is_seen(copied: P
         for (module, piece), groups in pieces.items()
         for number, edit in lessons.edits(module, piece).items()
     }
-    before = {group: digest(copied.parent, group) for groups in reaching.values() for group in groups}
+    before = {group: digest(copied.parent, group) for group in set().union(*pieces.values())}
     assert len({module for module, _, _ in reaching}) > 15
     assert len(reaching) > 600
     for (module, number, edit), groups in reaching.items():

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
 from lesson_claims.drift.values import CLOCK, beyond
 from lesson_claims.results.history import History
@@ -133,8 +134,6 @@ def _compare_values(key: Key, old: pd.DataFrame, new: pd.DataFrame, changes: Cha
 
 def _compare_samples(old: pd.DataFrame, new: pd.DataFrame) -> tuple[float, str]:
     """Return the p-value that both samples come from one distribution, and what changed, empty where nothing did."""
-    from scipy import stats  # takes a second, which other commands need not wait for
-
     x, y = (rows["value"].to_numpy(dtype=np.float64) for rows in (old, new))
     if np.array_equal(old["seed"], new["seed"]) and np.array_equal(x, y, equal_nan=True):
         return 1.0, ""

@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
+from xdist.scheduler import WorkStealingScheduling
 
 from lesson_claims.project import Project, ProjectError, read_project
 from lesson_claims.registry import Registry, RegistryError, load_registry
@@ -195,8 +196,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Let idle workers take over what others have queued: checks differ a thousandfold in how long they take."""
     if config.getoption("dist") != "load" or SESSION not in config.stash:
         return None  # the user's own choice
-    from xdist.scheduler import WorkStealingScheduling
-
     return WorkStealingScheduling(config, log)
 
 

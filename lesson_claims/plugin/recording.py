@@ -6,10 +6,7 @@ killed is an error, one that was never started has not run, and the report says 
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import shutil
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,9 +56,7 @@ class Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
-        """Note what the workers are going to run, and get ready for the report while they do."""
-        if not self.collected.nodes:  # each worker collects the same
-            threading.Thread(target=_import_what_the_report_needs, daemon=True).start()
+        """Note what the workers are going to run."""
         self._collect(ids)
 
     def _collect(self, node_ids: Iterable[str]) -> None:
@@ -127,7 +122,7 @@ class Recorder:
             if self.collected.nodes:
                 self.lines = [f"no report: nothing was recorded; what is in {report_folder(self.config)} is as it was"]
             return
-        # Only the controller needs what makes a report, and only now.
+        # Workers, which load this module too, need not load what makes a report.
         from lesson_claims.plugin import report_writing
 
         self.lines, well = report_writing.write(self.config, self.session, self.collected, int(exitstatus))
@@ -140,9 +135,3 @@ class Recorder:
             terminalreporter.section("claims of the lessons")
             for line in self.lines:
                 terminalreporter.write_line(line)
-
-
-def _import_what_the_report_needs() -> None:
-    """Import, in a controller that waits for its workers, what would take seconds when they are done."""
-    with contextlib.suppress(ImportError):  # the report itself will say so
-        importlib.import_module("lesson_claims.plugin.report_writing")

@@ -13,7 +13,7 @@ def build(path: str | Path) -> None:
 
     Raises ReportError where the tables cannot be read or the pages cannot be written.
     """
-    # other subcommands need not wait for the plotting library
+    # Only here, so that the tables of a session are safe before the plotting library is even loaded.
     from lesson_claims.report.errata import errata
     from lesson_claims.report.html import html
     from lesson_claims.report.summary import summary

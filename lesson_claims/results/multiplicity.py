@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from lesson_claims.results.vocabulary import ClaimVerdict
 
@@ -31,8 +32,6 @@ def q_values(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
     A test whose q exceeds the level decides nothing. Raises ValueError for NaN and for values outside [0, 1].
     """
-    from scipy import stats  # takes a second, which the other subcommands need not wait for
-
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not np.all((p >= 0) & (p <= 1)):
         raise ValueError(f"p-values must be a list of numbers between 0 and 1, without NaN, not {p}")

@@ -50,7 +50,7 @@ LISTS_FILES = {"iterdir", "listdir", "scandir", "glob", "rglob", "iglob"}
 TAKES_FOLDERS = {"Path", "PurePath", "joinpath", "join", "with_name", "files", "walk", *LISTS_FILES}
 MAKES_OBJECTS = {"__new__", "__init__", "__post_init__", "__init_subclass__"}
 HARMLESS = {
-    *vars(builtins).keys() - {"eval", "exec", "setattr", "delattr", "__import__"},
+    *vars(builtins).keys() - {"eval", "exec", "setattr", "delattr", "__import__", "map", "filter", "type"},
     *("items", "keys", "values", "join", "split", "format", "setter", "__init__", "__setattr__"),
     *("dataclass", "field", "replace", "namedtuple", "partial", "cache", "lru_cache", "cached_property", "wraps"),
     *("contextmanager", "abstractmethod", "overload", "override", "final", "runtime_checkable", "total_ordering"),
@@ -304,7 +304,7 @@ class _Module:
         statements = [_Part(self, node, frozenset(_bound(node))) for node in _Essence().visit(tree).body]
         imports = [part for statement in statements for node in statement.nodes for part in self._bindings(node)]
         others = [part for part in statements if not isinstance(part.node, (ast.Import, ast.ImportFrom))]
-        self.parts = [*imports, *others]
+        self.parts = sorted([*imports, *others], key=lambda part: (part.node.lineno, part.node.col_offset))
         self.loads = {name for part in imports for name in (part.source, ".".join([part.source, *part.path]))}
         self.imports: dict[str, list[_Part]] = {}
         for part in imports:
@@ -427,11 +427,13 @@ class _Part:
         return frozenset(_called(self.node))
 
     @cached_property
-    def called_later(self) -> frozenset[str]:
-        """What is called when an object of a class, or a class below it, is made."""
-        made = [each for each in getattr(self.node, "body", ()) if getattr(each, "name", "") in MAKES_OBJECTS]
-        calls = set(map(_called_as, _calls(*made)))
-        return frozenset(calls | {"()" for each in made if _sets_elsewhere(each, but="self")})
+    def called_by_its_name(self) -> frozenset[str]:
+        """What is called when the name is: of a class, when an object or a class below it is made."""
+        if not isinstance(self.node, ast.ClassDef):
+            return frozenset() if isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef)) else self.words
+        making = [each for each in self.node.body if getattr(each, "name", "") in MAKES_OBJECTS]
+        calls = self.called.union(map(_called_as, _calls(*making)))
+        return calls | {"()" for each in making if _sets_elsewhere(each, but="self")}
 
 
 def _calls(*nodes: ast.AST) -> Iterator[ast.Call]:
@@ -466,19 +468,23 @@ def _called_as(called: ast.expr) -> str:
 
 def _acting(parts: Collection[_Part]) -> list[_Part]:
     """Return the statements that may do more than define a name when their modules are imported."""
-    classes = [part for part in parts if isinstance(part.node, ast.ClassDef)]
-    functions = [part for part in parts if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = {part.node.name for part in parts if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    named_alike = HARMLESS & {name for part in parts if not part.source for name in part.binds}
     acting: set[str] = set()
-    more = {"()", *(part.node.name for part in functions)}
+    more = {"()"} | functions | named_alike
     while more - acting:
         acting |= more
-        more = {name for part in classes if (part.called | part.called_later) & acting for name in part.binds}
+        more = {name for part in parts if acting & part.called_by_its_name for name in part.binds}
     special = {name for part in parts for name in part.binds if name.startswith("__")}  # such as `__getattr__`
     return [part for part in parts if part.called & acting or part.binds & special]
 
 
 class _Essence(ast.NodeTransformer):
     """Drops what changes no number."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Look into statements alone."""
+        return node if isinstance(node, ast.expr) else super().generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         """Drop docstrings, and texts that stand below a constant."""
@@ -524,8 +530,6 @@ def _bound(node: ast.AST) -> Iterator[str]:
     elif not isinstance(node, (ast.comprehension, ast.Lambda)):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
-        if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
-            yield node.name
         for child in ast.iter_child_nodes(node):
             yield from _bound(child)
 
