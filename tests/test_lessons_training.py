@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from lesson_claims.runs.device import CPU
+from lesson_claims.runs.recipe import run_together, start_together
 from lessons import recipes
 from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
 from lessons.memory_task import MemoryTask, memory_task
@@ -94,8 +96,8 @@ def test_runs_made_together_are_those_made_alone() -> None:
     data = MemoryTask(training_rows=ROWS, validation_rows=50)
     recipe = recipes.Classification(data, CompleteClassifier(), Training(epochs=3))
     others = [replace(recipe, training=Training(epochs=epochs, clip=0.3)) for epochs in (2, 4)]
-    assert all(recipes.start_together(recipe, other) for other in others)
-    together = dict(recipes.run_together([recipe, *others], 7, torch.device("cpu")))
+    assert all(start_together(recipe, other) for other in others)
+    together = dict(run_together([recipe, *others], 7, CPU))
     assert together == {each: each.run(7, torch.device("cpu")) for each in (recipe, *others)}
 
 
@@ -114,13 +116,13 @@ def test_runs_made_together_are_those_made_alone() -> None:
 )
 def test_recipes_that_differ_from_the_first_step_do_not_start_together(change: dict[str, Any]) -> None:
     recipe = recipes.CELLS["rnn"]
-    assert recipes.start_together(recipe, replace(recipe, training=Training(epochs=3, clip=2.0)))
-    assert not recipes.start_together(recipe, replace(recipe, **change))
+    assert start_together(recipe, replace(recipe, training=Training(epochs=3, clip=2.0)))
+    assert not start_together(recipe, replace(recipe, **change))
 
 
 def test_recipes_of_another_kind_do_not_start_together() -> None:
-    assert not recipes.start_together(recipes.CELLS["rnn"], recipes.CYCLE)
-    assert not recipes.start_together(recipes.CYCLE, recipes.GENERATION)
+    assert not start_together(recipes.CELLS["rnn"], recipes.CYCLE)
+    assert not start_together(recipes.CYCLE, recipes.GENERATION)
 
 
 @pytest.mark.parametrize(

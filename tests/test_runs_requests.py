@@ -75,7 +75,7 @@ def test_what_is_no_lock_file_is_nobody(folder: Path) -> None:
 
 
 def test_a_name_that_is_taken_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lesson_claims.runs.requests.LOOKING_SECONDS", 0)
+    monkeypatch.setattr("lesson_claims.runs.requests.PROBE_SECONDS", 0)
     one = Requests(folder, "s", "one")
     with pytest.raises(OSError, match=r"s\.one\.lock"):
         Requests(folder, "s", "one")
