@@ -35,4 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ReportError as error:
         print(f"error: {error}", file=sys.stderr)
         return BAD_INPUT
+    except OSError as error:  # the network, a disk: no bug, and no drift either
+        print(f"error: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
+        return BAD_INPUT
     return status

@@ -297,5 +297,14 @@ class Decide:
         self._record = record
 
     def __call__(self, *decisions: Decision) -> None:
-        """Record what deciders conclude; the check settles them when it has returned."""
+        """Record what deciders conclude; the check settles them when it has returned.
+
+        Raises:
+            TypeError: if one of them is no decision.
+        """
+        for decision in decisions:
+            if not isinstance(decision, Decision):
+                raise TypeError(
+                    f"decide takes what a decider returns, such as that(…) or beats(…), not {type(decision).__name__}"
+                )
         self._record.decisions.extend(decisions)

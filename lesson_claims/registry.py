@@ -227,6 +227,15 @@ class Registry:
             }
         return [claim.id for claim in self.claims.values() if claim.page_id in pages]
 
+    def nearest(self, pattern: str, count: int = 3) -> list[str]:
+        """Return the ids of claims that have the most words of a pattern, the nearest first; empty if none has one."""
+        words = _words(pattern)
+        found = {
+            claim.page_id: sum(any(own.startswith(word) for own in self._words_of(claim)) for word in words)
+            for claim in self.claims.values()
+        }
+        return [claim for claim in sorted(found, key=found.__getitem__, reverse=True) if found[claim]][:count]
+
     def _words_of(self, claim: Claim) -> set[str]:
         figures = " ".join(self.figures.get(claim.id, ()))
         return set(_words(f"{claim.id} {claim.part} {claim.where} {claim.says} {figures}"))

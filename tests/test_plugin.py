@@ -465,3 +465,18 @@ def test_a_check_that_needs_torch_says_so_where_it_is_missing(
 def test_words_of_a_claim_select_it(project: Project) -> None:
     project.run("--claim", "THIRD rows")
     assert {name for name, verdict in project.verdicts().items() if verdict != "not run"} == {"course.day1.sizes"}
+
+
+def test_an_interrupted_worker_is_not_waited_for(project: Project) -> None:
+    project.write(
+        "claims/test_course_day1.py", check("raise KeyboardInterrupt\nmeasure('rows', 3)\nmeasure('third', 1)")
+    )
+    result = project.pytester.runpytest_subprocess("-n", "2", timeout=120)
+    assert result.ret != 0
+
+
+def test_what_is_no_decision_is_an_error_of_its_check_alone(project: Project) -> None:
+    project.write("claims/test_course_day1.py", check("measure('rows', 3)\nmeasure('third', 1 / 3)\ndecide(True)"))
+    result = project.run()
+    result.stdout.fnmatch_lines(["*decide takes what a decider returns*not bool*"])
+    assert project.verdicts() == {**ALL, "course.day1.sizes": "error"}

@@ -753,3 +753,12 @@ def test_an_edit_of_a_module_is_seen_if_and_only_if_it_can_be_imported(copied: P
             seen = sources.code_of(group).digest != before[group]
             assert seen is (file.name in imported[group]), f"{file.name} for {group}"
         file.write_bytes(original)
+
+
+def test_a_recipe_made_in_a_function_is_refused_because_its_name_says_too_little() -> None:
+    @dataclass(frozen=True)
+    class Made:
+        rate: float = 1.0
+
+    with pytest.raises(TypeError, match="define it at the top of its module"):
+        code_of(Made())

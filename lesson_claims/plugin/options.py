@@ -232,10 +232,10 @@ def _refuse_bad_options(config: pytest.Config, registry: Registry) -> None:
         )
     for pattern in config.getoption("claim"):
         if not registry.matching(pattern):
-            close = difflib.get_close_matches(pattern, registry.claims, n=3) or list(registry.claims)[:3]
+            near = difflib.get_close_matches(pattern, registry.claims, n=3) or registry.nearest(pattern)
             raise pytest.UsageError(
-                f"--claim {pattern!r} matches no claim, neither as an id nor by its words; there are for example"
-                f" {', '.join(close)}"
+                f"--claim {pattern!r} matches no claim, neither as an id nor by its words, all of which must be there;"
+                f" the nearest are {', '.join(near or list(registry.claims)[:3])}; take fewer words"
             )
     for option in ("report_dir", "run_store", "history"):
         if config.getoption(option) == "":

@@ -130,9 +130,12 @@ def recipes_in(value: object) -> Iterator[Recipe]:
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
     """Make the runs that other workers need, when this one has no checks left."""
-    if REQUESTS in session.config.stash and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        with contextlib.suppress(RunStoreError):  # a check that needs the store will say so
-            _opened(session).help_until_the_others_are_done(device_with_its_settings(session.config))
+    if REQUESTS in session.config.stash:
+        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            with contextlib.suppress(RunStoreError):  # a check that needs the store will say so
+                _opened(session).help_until_the_others_are_done(device_with_its_settings(session.config))
+        else:
+            session.config.stash[REQUESTS].stop()  # an interrupted process lives on, and others would wait for it
     return (yield)
 
 

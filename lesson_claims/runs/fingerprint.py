@@ -109,8 +109,10 @@ def code_of(recipe: Hashable, declared: Collection[str] = ()) -> Code:
         declared: names of top-level packages that are lesson code even where they are installed.
 
     Raises:
-        TypeError: if the source of a class cannot be found.
+        TypeError: if the recipe's class is defined in a function, or the source of a class cannot be found.
     """
+    if "<locals>" in type(recipe).__qualname__:  # others made in the same place would have the same name
+        raise TypeError(f"{type(recipe).__qualname__} is defined in a function; define it at the top of its module")
     values = list(_values(recipe))
     texts = {(str(value), isinstance(value, PurePath)) for value in values if isinstance(value, (str, PurePath))}
     return _code_of(frozenset(map(type, values)), frozenset(texts), frozenset(declared))
