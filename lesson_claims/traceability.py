@@ -88,15 +88,20 @@ def verify(registry: Registry, checks: list[Check]) -> None:
             )
     for page_id, figures in registry.figures.items():
         patterns = [pattern for check in by_claim[page_id] for pattern in check.figures]
-        for name in figures:
-            if not any(pattern.fullmatch(name) for pattern in patterns):
-                raise RegistryError(f"figure {name!r} of {page_id} is measured by no check of that claim")
         for check in by_claim[page_id]:
             for pattern in check.figures:
                 if not any(pattern.fullmatch(name) for name in figures):
+                    near = get_close_matches(pattern.pattern.replace("\\", ""), figures, 1) or list(figures)
                     raise RegistryError(
-                        f"{check.id}, line {check.line}: measures {pattern.pattern!r}, and {page_id} has no such figure"
+                        f"{check.id}, line {check.line}: measures {pattern.pattern!r}, and {page_id} has no such"
+                        f" figure; it has {', '.join(map(repr, near))}"
                     )
+        for name in figures:
+            if not any(pattern.fullmatch(name) for pattern in patterns):
+                raise RegistryError(
+                    f"figure {name!r} of {page_id} is measured by no check of that claim;"
+                    f" call measure({name!r}, …) in one"
+                )
 
 
 def _check(node: ast.FunctionDef, file: str, registry: Registry) -> Check:

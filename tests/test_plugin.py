@@ -178,7 +178,12 @@ def test_bad_options_are_refused_in_one_line(project: Project, arguments: list[s
     [
         ("claims/course_figures.csv", "rows,3,exact", "rows,3,exat", "*course_figures.csv:2: kind 'exat'*"),
         ("claims/course_figures.csv", "day1.sizes,rows", "day1.size,rows", "*belongs to course.day1.size*"),
-        ("claims/course_figures.csv", "third,.33", "fourth,.33", "*'fourth' of course.day1.sizes is measured by no*"),
+        (
+            "claims/course_figures.csv",
+            "third,.33",
+            "fourth,.33",
+            "*measures 'third', and course.day1.sizes has no such figure*",
+        ),
         (
             "claims/course_day1.toml",
             'expect = "holds"',
