@@ -219,26 +219,25 @@ class Registry:
         """
         pages = {claim.page_id for claim in self.claims.values() if fnmatchcase(claim.id, pattern)}
         if not pages:
-            words = _words(pattern)
-            pages = {
-                claim.page_id
-                for claim in self.claims.values()
-                if words and all(any(own.startswith(word) for own in self._words_of(claim)) for word in words)
-            }
+            words = len(_words(pattern))
+            pages = {page for page, found in self._words_found(pattern).items() if words and found == words}
         return [claim.id for claim in self.claims.values() if claim.page_id in pages]
 
     def nearest(self, pattern: str, count: int = 3) -> list[str]:
         """Return the ids of claims that have the most words of a pattern, the nearest first; empty if none has one."""
-        words = _words(pattern)
-        found = {
-            claim.page_id: sum(any(own.startswith(word) for own in self._words_of(claim)) for word in words)
-            for claim in self.claims.values()
-        }
-        return [claim for claim in sorted(found, key=found.__getitem__, reverse=True) if found[claim]][:count]
+        found = self._words_found(pattern)
+        return [page for page in sorted(found, key=found.__getitem__, reverse=True) if found[page]][:count]
 
-    def _words_of(self, claim: Claim) -> set[str]:
-        figures = " ".join(self.figures.get(claim.id, ()))
-        return set(_words(f"{claim.id} {claim.part} {claim.where} {claim.says} {figures}"))
+    def _words_found(self, pattern: str) -> dict[str, int]:
+        """Count, for each claim of the pages, the words of a pattern that it or its corrected sibling has."""
+        words = _words(pattern)
+        found: dict[str, int] = {}
+        for claim in self.claims.values():
+            figures = " ".join(self.figures.get(claim.id, ()))
+            own = set(_words(f"{claim.id} {claim.part} {claim.where} {claim.says} {figures}"))
+            count = sum(any(each.startswith(word) for each in own) for word in words)
+            found[claim.page_id] = max(count, found.get(claim.page_id, 0))
+        return found
 
 
 def load_registry(project: Project) -> Registry:
@@ -253,17 +252,18 @@ def load_registry(project: Project) -> Registry:
     places: dict[str, Path] = {}
     checklist: list[Advice] = []
     parts: dict[str, list[Part]] = {name: [] for name in lessons}
-    for path, content, lesson, part in _in_order(found, list(lessons)):
-        if part is not None:
-            parts[lesson].append(Part(part.name, part.title))
-        prefix = f"{lesson}.{part.id}." if part is not None else f"{lesson}."
-        for number, entry in enumerate(_tables(content, "claim", path), 1):
-            for claim in _claims(entry, lesson, part.name if part is not None else "", prefix, path, number):
+    for file in sorted(found, key=lambda file: (list(lessons).index(file.lesson), isinstance(file.table, _PartTable))):
+        prefix, part = f"{file.lesson}.", ""
+        if isinstance(file.table, _PartTable):
+            prefix, part = f"{file.lesson}.{file.table.id}.", file.table.name
+            parts[file.lesson].append(Part(file.table.name, file.table.title))
+        for number, entry in enumerate(_tables(file.content, "claim", file.path), 1):
+            for claim in _claims(entry, file.lesson, part, prefix, file.path, number):
                 if claim.id in claims:
                     raise RegistryError(
-                        f"{path}: claim {claim.id} stands in {places[claim.id]} already; an id may stand once only"
+                        f"{file.path}: claim {claim.id} stands in {places[claim.id]} already; an id may stand once only"
                     )
-                claims[claim.id], places[claim.id] = claim, path
+                claims[claim.id], places[claim.id] = claim, file.path
     if not claims:
         folders = ", ".join(map(str, project.claims))
         raise RegistryError(f"{folders}: no [[claim]] in any .toml file; nothing could be checked")
@@ -271,8 +271,8 @@ def load_registry(project: Project) -> Registry:
         for other in claim.see:
             if other not in claims:
                 raise RegistryError(f"{places[claim.id]}: {claim.id}: see names {other!r}, which is no claim")
-    for path, content, _, _ in found:
-        checklist += _advice(content, claims, path)
+    for file in found:
+        checklist += _advice(file.content, claims, file.path)
     return Registry(
         claims,
         _figures(found, claims),
@@ -284,8 +284,17 @@ def load_registry(project: Project) -> Registry:
     )
 
 
-_File = tuple[Path, dict[str, Any], str, "_PartTable | None"]
-"""A file of claims: its path, its content, the id of its lesson, and its part, if it is one."""
+@dataclass(frozen=True)
+class _File:
+    """A file of claims: its path and content, and the table that says which lesson, or which part of one, it is."""
+
+    path: Path
+    content: dict[str, Any]
+    table: _LessonTable | _PartTable
+
+    @property
+    def lesson(self) -> str:
+        return self.table.lesson if isinstance(self.table, _PartTable) else self.table.id
 
 
 def _files(project: Project) -> list[_File]:
@@ -305,12 +314,14 @@ def _files(project: Project) -> list[_File]:
                     f"{path}: needs a table [lesson] with id and title, or, as a part of one, a table [part] with"
                     " lesson, id and name"
                 )
+            table: _LessonTable | _PartTable
             if "part" in content:
-                part = _convert(content["part"], _PartTable, f"{path}, [part]")
-                _slug(part.id, f"{path}, [part], id")
-                found.append((path, content, part.lesson, part))
+                table = _convert(content["part"], _PartTable, f"{path}, [part]")
+                _slug(table.id, f"{path}, [part], id")
             else:
-                found.append((path, content, _convert(content["lesson"], _LessonTable, f"{path}, [lesson]").id, None))
+                table = _convert(content["lesson"], _LessonTable, f"{path}, [lesson]")
+                _slug(table.id, f"{path}, [lesson], id")
+            found.append(_File(path, content, table))
     if not found:
         folders = ", ".join(map(str, project.claims))
         raise RegistryError(
@@ -323,29 +334,31 @@ def _files(project: Project) -> list[_File]:
 def _lessons(found: Iterable[_File], project: Project) -> dict[str, _LessonTable]:
     """Return the lessons in the order of the report."""
     lessons: dict[str, tuple[Path, _LessonTable]] = {}
-    for path, content, name, part in found:
-        if part is None:
-            table = _convert(content["lesson"], _LessonTable, f"{path}, [lesson]")
-            _slug(table.id, f"{path}, [lesson], id")
-            if name in lessons:
-                raise RegistryError(
-                    f"{path}: lesson {name!r} stands in {lessons[name][0]} already; rename one of the two"
-                )
-            if table.page_seed < 0:
-                raise RegistryError(f"{path}, [lesson]: page_seed {table.page_seed} is negative; seeds are 0 or more")
-            if table.page_runs and not re.fullmatch(r"[\w.]+:\w+", table.page_runs):
-                raise RegistryError(f'{path}, [lesson]: page_runs {table.page_runs!r} is not "module:NAME"')
-            lessons[name] = path, table
     parts: dict[tuple[str, str], Path] = {}
-    for path, _, name, part in found:
-        if part is not None:
-            if name not in lessons:
+    # A part is looked at when all lessons are known.
+    for file in sorted(found, key=lambda file: isinstance(file.table, _PartTable)):
+        path, table = file.path, file.table
+        if isinstance(table, _PartTable):
+            if table.lesson not in lessons:
                 raise RegistryError(
-                    f"{path}: part of {name!r}, and no file has [lesson] with that id; write {name}.toml"
+                    f"{path}: part of {table.lesson!r}, and no file has [lesson] with that id;"
+                    f" write {table.lesson}.toml"
                 )
-            if (name, part.id) in parts:
-                raise RegistryError(f"{path}: part {part.id!r} of {name} stands in {parts[name, part.id]} already")
-            parts[name, part.id] = path
+            if (table.lesson, table.id) in parts:
+                raise RegistryError(
+                    f"{path}: part {table.id!r} of {table.lesson} stands in {parts[table.lesson, table.id]} already"
+                )
+            parts[table.lesson, table.id] = path
+            continue
+        if table.id in lessons:
+            raise RegistryError(
+                f"{path}: lesson {table.id!r} stands in {lessons[table.id][0]} already; rename one of the two"
+            )
+        if table.page_seed < 0:
+            raise RegistryError(f"{path}, [lesson]: page_seed {table.page_seed} is negative; seeds are 0 or more")
+        if table.page_runs and not re.fullmatch(r"[\w.]+:\w+", table.page_runs):
+            raise RegistryError(f'{path}, [lesson]: page_runs {table.page_runs!r} is not "module:NAME"')
+        lessons[table.id] = path, table
     for name in project.lessons:
         if name not in lessons:
             known = ", ".join(lessons)
@@ -357,15 +370,10 @@ def _lessons(found: Iterable[_File], project: Project) -> dict[str, _LessonTable
     return {name: lessons[name][1] for name in order}
 
 
-def _in_order(found: Iterable[_File], lessons: list[str]) -> list[_File]:
-    """Sort files by lesson; a lesson's own file comes before its parts, which keep the order of their names."""
-    return sorted(found, key=lambda file: (lessons.index(file[2]), file[3] is not None))
-
-
 def _figures(found: Iterable[_File], claims: Mapping[str, Claim]) -> dict[str, dict[str, Figure]]:
     figures: dict[str, dict[str, Figure]] = {}
-    for file, _, lesson, _ in found:
-        path = file.with_name(f"{file.stem}_figures.csv")
+    for file in found:
+        path = file.path.with_name(f"{file.path.stem}_figures.csv")
         if not path.exists():
             continue
         try:
@@ -373,9 +381,9 @@ def _figures(found: Iterable[_File], claims: Mapping[str, Claim]) -> dict[str, d
         except FigureFileError as error:
             raise RegistryError(str(error)) from error
         for figure in loaded:
-            if figure.claim not in claims or claims[figure.claim].lesson != lesson:
+            if figure.claim not in claims or claims[figure.claim].lesson != file.lesson:
                 raise RegistryError(
-                    f"{path}: figure {figure.name!r} belongs to {figure.claim}, which is no claim of {lesson}; "
+                    f"{path}: figure {figure.name!r} belongs to {figure.claim}, which is no claim of {file.lesson}; "
                     "mend the id or register the claim"
                 )
             if figure.name in figures.setdefault(figure.claim, {}):

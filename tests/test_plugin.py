@@ -485,3 +485,18 @@ def test_what_is_no_decision_is_an_error_of_its_check_alone(project: Project) ->
     result = project.run()
     result.stdout.fnmatch_lines(["*decide takes what a decider returns*not bool*"])
     assert project.verdicts() == {**ALL, "course.day1.sizes": "error"}
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_page_runs_that_are_not_there_are_told_in_one_line(project: Project, workers: str) -> None:
+    """Alone they are looked for in the check, with workers in a fixture."""
+    project.replace("claims/course.toml", "title =", 'page_runs = "nowhere:RUNS"\ntitle =')
+    body = "from lessons_of_ours import R\nevidence(R())\nmeasure('rows', 3)\nmeasure('third', .33)"
+    checks = check(body).replace("(measure, decide):", "(measure, decide, evidence):", 1)
+    project.write("claims/test_course_day1.py", checks)
+    project.write("lessons/lessons_of_ours.py", OUTSIDE.replace("Outside", "R"))
+    project.replace("pytest.ini", "pythonpath =", "pythonpath = lessons")
+    result = project.run_apart("-n", workers, "--seeds", "1")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*page_runs 'nowhere:RUNS': No module named 'nowhere'*"])
+    result.stdout.no_fnmatch_line("*RunStoreError*")

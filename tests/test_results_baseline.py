@@ -11,7 +11,7 @@ from reports_nights import night, written
 from lesson_claims.command_line import main
 from lesson_claims.drift.tonight import drift_of
 from lesson_claims.results import history
-from lesson_claims.results.acceptance import accept, read_decisions
+from lesson_claims.results.acceptance import accept, read_acceptances
 from lesson_claims.results.baseline import COLUMNS, is_baseline, read_platforms, run_folders
 from lesson_claims.results.columns import KEYS
 from lesson_claims.results.errors import ReportError
@@ -75,7 +75,7 @@ def test_the_committed_baseline_is_small(committed):
 def test_the_committed_baseline_is_readable_and_has_its_reason(committed):
     for kind in history.device_kinds(committed):
         kept = history.load(committed, kind)
-        decisions, problems = read_decisions(committed, kind)
+        decisions, problems = read_acceptances(committed, kind)
         assert not [*kept.problems, *problems]
         assert len(kept.runs) > 1
         assert decisions[0].reason
@@ -127,7 +127,7 @@ def test_runs_become_a_baseline_that_is_read_as_a_history(place):
     assert kept.runs["started"].is_monotonic_increasing
     assert kept.runs["name"][0] == decision.run
     assert kept.samples["value"].tolist() == [*night(0).samples["value"], *night(1).samples["value"]]
-    assert read_decisions(place.folder, KIND) == ([decision], [])
+    assert read_acceptances(place.folder, KIND) == ([decision], [])
 
 
 def test_what_moves_is_a_changed_line_and_nothing_else(place):
@@ -180,9 +180,9 @@ def test_a_claim_that_is_gone_goes(place):
 def test_decisions_that_decide_nothing_any_more_go(place):
     place(seeded(0))
     place(seeded(0), claims=["a.*"])
-    assert len(read_decisions(place.folder, KIND)[0]) == 2
+    assert len(read_acceptances(place.folder, KIND)[0]) == 2
     place(seeded(1))
-    assert [decision.claims for decision in read_decisions(place.folder, KIND)[0]] == [("*",)]
+    assert [decision.claims for decision in read_acceptances(place.folder, KIND)[0]] == [("*",)]
 
 
 def test_the_platform_spread_alone(place):

@@ -30,8 +30,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Accept, say what was accepted, and return 0."""
-    decision = accept(args.history, args.run, args.reason, args.claim, platforms=args.platforms)
+    acceptance = accept(args.history, args.run, args.reason, args.claim, platforms=args.platforms)
     more = f" (and {len(args.run) - 1} more)" if len(args.run) > 1 else ""
     what = "platform spread" if args.platforms else "baseline"
-    print(f"{decision.run}{more} is the {what} of {', '.join(decision.claims)}: {decision.reason}")
+    print(f"{acceptance.run}{more} is the {what} of {', '.join(acceptance.claims)}: {acceptance.reason}")
     return 0

@@ -109,7 +109,7 @@ def _extract(commit: str, place: Path, folder: Path) -> None:
 
 def _above(place: Path) -> Path:
     """Return the nearest folder above a place that exists."""
-    return next(folder for folder in place.absolute().parents if folder.is_dir())
+    return next((folder for folder in place.absolute().parents if folder.is_dir()), place.absolute())
 
 
 def _git(place: Path, *arguments: str) -> bytes:

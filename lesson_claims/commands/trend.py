@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lesson_claims.drift.trend import sparkline, trends
-from lesson_claims.results.acceptance import baseline_starts, read_decisions
+from lesson_claims.results.acceptance import baseline_starts, read_acceptances
 from lesson_claims.results.aliases import read_aliases
 from lesson_claims.results.baseline import BASELINE
 from lesson_claims.results.drift_tables import changes_in_words
@@ -44,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
         history = read_aliases(args.history, args.aliases).apply(load(args.history, kind))
         for problem in history.problems:
             print(problem, file=sys.stderr)
-        decisions, _ = read_decisions(args.history, kind)
+        acceptances, _ = read_acceptances(args.history, kind)
         claims = [str(claim) for claim in history.figures["claim"].unique()]
-        starts = baseline_starts(args.history, decisions, history.runs, claims)
-        table = trends(history, starts, decisions=decisions, still=True)
+        starts = baseline_starts(args.history, acceptances, history.runs, claims)
+        table = trends(history, starts, acceptances=acceptances, still=True)
         for (claim, figure), rows in table.groupby(["claim", "figure"], sort=False):
             name = f"{claim}/{figure}"
             names.add(name)

@@ -8,7 +8,7 @@ import pandas as pd
 from lesson_claims.drift.compare import Drift, compare
 from lesson_claims.drift.other_device import SAYS, leave_unjudged, nearest_kind
 from lesson_claims.drift.trend import trends
-from lesson_claims.results.acceptance import baseline_starts, read_decisions
+from lesson_claims.results.acceptance import baseline_starts, read_acceptances
 from lesson_claims.results.aliases import read_aliases
 from lesson_claims.results.baseline import is_baseline
 from lesson_claims.results.columns import JUDGEMENTS, TRENDS
@@ -30,18 +30,18 @@ def drift_of(history: str | Path, run_dir: str | Path, aliases: str | Path | Non
     baseline = is_baseline(history)
     kind = nearest_kind(own_kind, device_kinds(history)) if baseline else own_kind
     past = read_aliases(history, aliases).apply(load(history, kind, last=tonight))
-    decisions, problems = read_decisions(history, kind)
+    acceptances, problems = read_acceptances(history, kind)
     claims = [str(claim) for claim in past.figures["claim"].unique()]
-    starts = baseline_starts(history, decisions, past.runs, claims)
+    starts = baseline_starts(history, acceptances, past.runs, claims)
     notes = [] if tonight.info["complete"] else ["this run is incomplete: nothing is known of what it lacks"]
     notes += [_described(history, kind, past.runs[:-1])] if baseline else []
     notes += [SAYS.format(baseline=kind, run=own_kind)] if kind != own_kind else []
     notes += [f"{history}: nothing is there yet"] if is_missing(history) else []
-    notes += [*problems, *(f"accepted with {d.run}, for {', '.join(d.claims)}: {d.reason}" for d in decisions)]
+    notes += [*problems, *(f"accepted with {d.run}, for {', '.join(d.claims)}: {d.reason}" for d in acceptances)]
     drift = compare(past, starts, tuple(notes))
     if kind != own_kind:
         drift = leave_unjudged(drift, past)
-    return drift, trends(past, starts, drift.judgements, decisions)
+    return drift, trends(past, starts, drift.judgements, acceptances)
 
 
 def _described(baseline: str | Path, kind: str, runs: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from lesson_claims.drift.environment import changes
 from lesson_claims.drift.judgement import Judgement
-from lesson_claims.results.acceptance import Decision
+from lesson_claims.results.acceptance import Acceptance
 from lesson_claims.results.columns import TRENDS
 from lesson_claims.results.history import History
 from lesson_claims.results.numbers import share_of_range
@@ -28,7 +28,7 @@ def trends(
     history: History,
     starts: dict[str, int],
     judgements: Sequence[Judgement] = (),
-    decisions: Sequence[Decision] = (),
+    acceptances: Sequence[Acceptance] = (),
     *,
     still: bool = False,
 ) -> pd.DataFrame:
@@ -58,9 +58,9 @@ def trends(
         based = shown["run"] >= start
         shown = shown.assign(baseline_low=np.where(based, low, np.nan), baseline_high=np.where(based, high, np.nan))
         accepted: dict[str, list[str]] = {}
-        for decision in decisions:
-            if decision.covers(str(key[0])):
-                accepted.setdefault(decision.run, []).append(decision.reason)
+        for acceptance in acceptances:
+            if acceptance.covers(str(key[0])):
+                accepted.setdefault(acceptance.run, []).append(acceptance.reason)
         shown["environment"] = ["; ".join(environment[run]) for run in shown["run"]]
         shown["accepted"] = ["; ".join(accepted.get(names[run], [])) for run in shown["run"]]
         shown["drifted"] = shown["run"] == changed

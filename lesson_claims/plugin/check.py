@@ -17,13 +17,16 @@ from lesson_claims.project import ProjectError
 from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
-from lesson_claims.runs.recipe import Recipe
+from lesson_claims.runs.recipe import Recipe, RecipeError
 from lesson_claims.runs.store import RunStore, RunStoreError
 from lesson_claims.traceability import Check, check_id
 
 if TYPE_CHECKING:  # not every lesson needs it
     import torch
 
+
+BAD_INPUT = (ProjectError, RunStoreError, DeviceError, RecipeError)
+"""Errors that are no bugs, in a check or a fixture: their one line says it all, and a trace would hide it."""
 
 RECORD = pytest.StashKey[Record]()
 NODES = pytest.StashKey[int]()
@@ -167,8 +170,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
                 needed=few.args[0],
             )
         )
-    except (ProjectError, RunStoreError, DeviceError) as error:  # bad input, not a bug: one line says it all
-        pytest.fail(str(error), pytrace=False)
     decision = record.settle()
     if record.misprints and pyfuncitem.get_closest_marker("refuted") is not None:
         # Where the claim is expected to fail, a wrong figure would pass for that failure.
@@ -185,7 +186,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Let the record travel with the report, to the controller and into JUnit XML."""
+    """Let the record travel with the report, to the controller and into JUnit XML; tell bad input in one line."""
     record = item.stash.get(RECORD, None)
     if record is not None and call.when == "call":
         item.user_properties += [
@@ -198,7 +199,10 @@ def pytest_runtest_makereport(
             *(("decision", {**asdict(d), "verdict": str(d.verdict)}) for d in record.decisions),
             *(("curve", row) for row in record.curves),
         ]
-    return (yield)
+    report = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, BAD_INPUT):
+        report.longrepr = str(call.excinfo.value)
+    return report
 
 
 def _verdict(record: Record, call: pytest.CallInfo[None]) -> str:

@@ -62,7 +62,7 @@ class Session:
 SESSION = pytest.StashKey[Session]()
 SESSION_NAME = pytest.StashKey[str]()
 ADDED = "PYTEST_ADDOPTS"
-ADDED_BEFORE = pytest.StashKey[str]()
+ADDED_BEFORE = pytest.StashKey[str | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -174,14 +174,16 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     if SESSION in config.stash:
         root = ["-p", "lesson_claims.plugin", f"--rootdir={config.rootpath}"]
         root += ["-c", str(config.inipath)] if config.inipath is not None else []
-        config.stash[ADDED_BEFORE] = os.environ.get(ADDED, "")
-        os.environ[ADDED] = f"{shlex.join(root)} {config.stash[ADDED_BEFORE]}"
+        config.stash[ADDED_BEFORE] = os.environ.get(ADDED)
+        os.environ[ADDED] = " ".join(filter(None, (shlex.join(root), os.environ.get(ADDED))))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Put the environment back."""
     if ADDED_BEFORE in config.stash:
-        os.environ[ADDED] = config.stash[ADDED_BEFORE]
+        del os.environ[ADDED]
+        if (before := config.stash[ADDED_BEFORE]) is not None:
+            os.environ[ADDED] = before
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -131,9 +131,8 @@ class RunTables:
         """
         registry = self._session.registry
         measurements = self._measurement_rows()
-        in_page_order = sorted(
-            self._collected.results, key=lambda node: (list(self._session.checks).index(check_id(node)), node)
-        )
+        order = {check: place for place, check in enumerate(self._session.checks)}
+        in_page_order = sorted(self._collected.results, key=lambda node: (order[check_id(node)], node))
         nodes = [
             (node, self._session.checks[check_id(node)].claim, self._collected.results[node]) for node in in_page_order
         ]

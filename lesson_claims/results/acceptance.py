@@ -1,4 +1,4 @@
-"""Decisions: a run that someone accepted is the baseline from there on, for all or some claims, with the reason."""
+"""Acceptances: a run that someone accepted is the baseline from there on, for all or some claims, with the reason."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Decision:
+class Acceptance:
     """From the run called `run` on, the claims that match one of the patterns have a new baseline."""
 
     run: str
@@ -39,13 +39,13 @@ def accept(
     claims: Sequence[str] = ("*",),
     *,
     platforms: bool = False,
-) -> Decision:
+) -> Acceptance:
     """Make runs, each in its report directory, the baseline of the claims that match a pattern.
 
     In a history they are kept if they are not yet, and the first of them begins the baseline. In a baseline (which is
     made if it is `reports/baseline` and not there) they replace what other runs say of these claims; with `platforms`,
     only their platform spread does. Raises ReportError where a run cannot be read or is incomplete, the runs are of
-    several kinds of device, nothing matches, there is no such history, or the decision cannot be written.
+    several kinds of device, nothing matches, there is no such history, or the acceptance cannot be written.
     """
     runs = sorted((_readable(run_dir) for run_dir in run_dirs), key=lambda run: run.name)
     kinds = {device_kind(run.info["environment"]) for run in runs}
@@ -62,20 +62,20 @@ def accept(
     if platforms and not plain:
         raise ReportError(f"{history}: a history keeps no platform spread; give a baseline, such as {BASELINE}")
     kind = kinds.pop()
-    decision = Decision("", tuple(claims), " ".join(reason.split()), datetime.now(UTC).isoformat())
+    acceptance = Acceptance("", tuple(claims), " ".join(reason.split()), datetime.now(UTC).isoformat())
     if platforms:
-        renew_platforms(history, kind, runs, decision.covers)
+        renew_platforms(history, kind, runs, acceptance.covers)
         name = runs[0].name
     elif plain:
-        folders = renew(history, kind, runs, claims, decision.covers)
+        folders = renew(history, kind, runs, claims, acceptance.covers)
         name = min(read_run(folder).name for folder in folders)
         _forget(history, kind, claims)
     else:
         names = [append(history, run) for run in runs]
         name = names[0]
-    decision = replace(decision, run=name)
-    _keep(history, kind, decision)
-    return decision
+    acceptance = replace(acceptance, run=name)
+    _keep(history, kind, acceptance)
+    return acceptance
 
 
 def _readable(run_dir: str | Path) -> Run:
@@ -85,34 +85,34 @@ def _readable(run_dir: str | Path) -> Run:
     return run
 
 
-def _keep(history: str | Path, kind: str, decision: Decision) -> None:
-    content = json.dumps({"schema": SCHEMA, **asdict(decision)}, indent=1, ensure_ascii=False).encode() + b"\n"
-    when = datetime.fromisoformat(decision.when)
+def _keep(history: str | Path, kind: str, acceptance: Acceptance) -> None:
+    content = json.dumps({"schema": SCHEMA, **asdict(acceptance)}, indent=1, ensure_ascii=False).encode() + b"\n"
+    when = datetime.fromisoformat(acceptance.when)
     file = f"{when:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(content).hexdigest()[:12]}.json"
     write_once(history, f"{kind}/{file}", content)
 
 
 def _forget(baseline: str | Path, kind: str, claims: Sequence[str]) -> None:
-    """Delete the decisions of a baseline that decide nothing any more; git remembers them."""
+    """Delete the acceptances of a baseline that decide nothing any more; git remembers them."""
     for file in Path(baseline, kind).glob("*.json"):
-        decisions, _ = _parsed({str(file): file.read_bytes()})
-        if any("*" in claims or decision.claims == tuple(claims) for decision in decisions):
+        acceptances, _ = _parsed({str(file): file.read_bytes()})
+        if any("*" in claims or acceptance.claims == tuple(claims) for acceptance in acceptances):
             file.unlink(missing_ok=True)
 
 
-def read_decisions(history: str | Path, kind: str) -> tuple[list[Decision], list[str]]:
-    """Return the decisions of one device kind, oldest first, and a line for each file that cannot be used."""
-    decisions: list[Decision] = []
+def read_acceptances(history: str | Path, kind: str) -> tuple[list[Acceptance], list[str]]:
+    """Return the acceptances of one device kind, oldest first, and a line for each file that cannot be used."""
+    acceptances: list[Acceptance] = []
     problems: list[str] = []
     for files in read_files(history, kind, ".json"):
         found, unusable = _parsed(files)
-        decisions += found
+        acceptances += found
         problems += unusable
-    return decisions, problems
+    return acceptances, problems
 
 
-def _parsed(files: Mapping[str, bytes | Exception]) -> tuple[list[Decision], list[str]]:
-    decisions, problems = [], []
+def _parsed(files: Mapping[str, bytes | Exception]) -> tuple[list[Acceptance], list[str]]:
+    acceptances, problems = [], []
     for name, content in files.items():
         try:
             if isinstance(content, Exception):
@@ -120,28 +120,28 @@ def _parsed(files: Mapping[str, bytes | Exception]) -> tuple[list[Decision], lis
             fields = json.loads(content)
             if fields.pop("schema") != SCHEMA:
                 raise ValueError("another schema version")
-            decision = Decision(**{**fields, "claims": tuple(fields["claims"])})
-            if not all(isinstance(text, str) for text in (decision.run, decision.reason, *decision.claims)):
+            acceptance = Acceptance(**{**fields, "claims": tuple(fields["claims"])})
+            if not all(isinstance(text, str) for text in (acceptance.run, acceptance.reason, *acceptance.claims)):
                 raise TypeError("a field is not text")
-            decisions.append(decision)
+            acceptances.append(acceptance)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             problems.append(f"{name}: not a decision ({error}); restore or delete it")
-    return decisions, problems
+    return acceptances, problems
 
 
 def baseline_starts(
-    history: str | Path, decisions: Sequence[Decision], runs: pd.DataFrame, claims: Sequence[str]
+    history: str | Path, acceptances: Sequence[Acceptance], runs: pd.DataFrame, claims: Sequence[str]
 ) -> dict[str, int]:
-    """Return at which run of `runs` the baseline of a claim begins, for the claims that a decision covers.
+    """Return at which run of `runs` the baseline of a claim begins, for the claims that a acceptance covers.
 
     In a baseline it is the first run for all: it holds nothing but what was accepted.
     """
     if is_baseline(history):
         return {}
     starts: dict[str, int] = {}
-    for decision in decisions:
-        after = runs.index[runs["name"] >= decision.run]
-        exact = runs.index[runs["name"] == decision.run]
+    for acceptance in acceptances:
+        after = runs.index[runs["name"] >= acceptance.run]
+        exact = runs.index[runs["name"] == acceptance.run]
         start = int((exact if len(exact) else after).min()) if len(after) else len(runs) - 1
-        starts |= {claim: start for claim in claims if decision.covers(claim)}
+        starts |= {claim: start for claim in claims if acceptance.covers(claim)}
     return starts

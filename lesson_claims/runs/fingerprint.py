@@ -41,6 +41,8 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from lesson_claims.runs.recipe import RecipeError
+
 ENGINE = __name__.partition(".")[0]
 PROJECT_FILES = ("pyproject.toml", "setup.py", ".git")
 
@@ -83,7 +85,7 @@ def content(value: Any) -> Any:
     """Turn a recipe into plain data: each dataclass with its name and its fields, but those that do not compare.
 
     Raises:
-        TypeError: if it holds something that has no plain form.
+        RecipeError: if it holds something that has no plain form.
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {
@@ -98,7 +100,7 @@ def content(value: Any) -> Any:
         return value.as_posix()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"a recipe holds {value!r}, which is neither a number, a text, a path nor a dataclass of these")
+    raise RecipeError(f"a recipe holds {value!r}, which is neither a number, a text, a path nor a dataclass of these")
 
 
 def code_of(recipe: Hashable, declared: Collection[str] = ()) -> Code:
@@ -109,10 +111,10 @@ def code_of(recipe: Hashable, declared: Collection[str] = ()) -> Code:
         declared: names of top-level packages that are lesson code even where they are installed.
 
     Raises:
-        TypeError: if the recipe's class is defined in a function, or the source of a class cannot be found.
+        RecipeError: if the recipe's class is defined in a function, or the source of a class cannot be found.
     """
     if "<locals>" in type(recipe).__qualname__:  # others made in the same place would have the same name
-        raise TypeError(f"{type(recipe).__qualname__} is defined in a function; define it at the top of its module")
+        raise RecipeError(f"{type(recipe).__qualname__} is defined in a function; define it at the top of its module")
     values = list(_values(recipe))
     texts = {(str(value), isinstance(value, PurePath)) for value in values if isinstance(value, (str, PurePath))}
     return _code_of(frozenset(map(type, values)), frozenset(texts), frozenset(declared))
@@ -154,7 +156,9 @@ class Sources:
         """
         for module, name in classes:
             if self._place(module) is None or module == "types":  # where classes that a function makes say they are
-                raise TypeError(f"{module}.{name}: its source is not there; define the class in a module of the lesson")
+                raise RecipeError(
+                    f"{module}.{name}: its source is not there; define the class in a module of the lesson"
+                )
         begun = {module for module, _ in classes}
         named: set[str] = set()
         while True:

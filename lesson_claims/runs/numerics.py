@@ -90,10 +90,8 @@ def numerics(device: Device, libraries: Mapping[str, str]) -> dict[str, str]:
         "device": device.type,
         **{name: os.environ[name] for name in INSTRUCTION_SETS if name in os.environ},
     }
-    if "numpy" in libraries or "torch" in libraries:
-        described["numpy"] = np.__version__
     if "torch" in libraries:
-        described |= _of_torch(device)
+        described |= {"numpy": np.__version__, **_of_torch(device)}
     else:
         described["cpu capability"] = _of_numpy()["SIMD Extensions"]
     return described

@@ -27,6 +27,10 @@ Outcome: TypeAlias = dict[str, Any]
 """What a run measured: numbers, strings, booleans, and lists of these, under names that the recipe documents."""
 
 
+class RecipeError(TypeError):
+    """A recipe is not what a recipe has to be; one line says which and what to do."""
+
+
 class NeedsNoDevice(Hashable, Protocol):
     """A recipe that runs on the processor and knows nothing of torch."""
 

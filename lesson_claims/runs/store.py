@@ -24,7 +24,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from lesson_claims.runs.device import CPU, Device
-from lesson_claims.runs.fingerprint import Code, code_of, content
+from lesson_claims.runs.fingerprint import code_of, content
 from lesson_claims.runs.numerics import numerics, run_numerics
 from lesson_claims.runs.recipe import Outcome, Recipe, run_together, start_together, takes_device
 from lesson_claims.runs.requests import Requests
@@ -177,7 +177,7 @@ class RunStore:
         return self._requests.ask(missing) if self._requests and len(missing) > 1 else contextlib.nullcontext()
 
     def _determinants(self, recipe: Recipe, seed: int, device: Device) -> dict[str, Any]:
-        code = self._code(recipe)
+        code = code_of(recipe, self._declared)
         on = device if takes_device(recipe) else CPU
         return {
             "schema": SCHEMA,
@@ -187,9 +187,6 @@ class RunStore:
             "device": on.type,
             "numerics": numerics(on, code.libraries),
         }
-
-    def _code(self, recipe: Recipe) -> Code:
-        return code_of(recipe, self._declared)
 
     def _path(self, determinants: dict[str, Any]) -> Path:
         key = hashlib.sha256(json.dumps(determinants, sort_keys=True).encode()).hexdigest()
