@@ -132,7 +132,7 @@ def _parsed(files: Mapping[str, bytes | Exception]) -> tuple[list[Acceptance], l
 def baseline_starts(
     history: str | Path, acceptances: Sequence[Acceptance], runs: pd.DataFrame, claims: Sequence[str]
 ) -> dict[str, int]:
-    """Return at which run of `runs` the baseline of a claim begins, for the claims that a acceptance covers.
+    """Return at which run of `runs` the baseline of a claim begins, for the claims that an acceptance covers.
 
     In a baseline it is the first run for all: it holds nothing but what was accepted.
     """
