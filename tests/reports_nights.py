@@ -14,7 +14,7 @@ ENVIRONMENT = {"torch": "2.13.0", "platform": "Linux-6.1-x86_64", "device": "cpu
 
 
 def night(number=0, *, shift=0.0, seeds=20, exact="19266", single="0.25", kind="trained", verdict="holds",
-          sample=None, page="0.9", drop=(), environment=None, **info):  # fmt: skip
+          sample=None, page="0.9", wins=None, drop=(), environment=None, **info):  # fmt: skip
     """Return the run of one night: three claims; an exact, a float and a trained figure."""
     rng = np.random.default_rng(number)
     values = 0.9 + shift + 0.02 * rng.standard_normal(seeds) if sample is None else sample
@@ -24,7 +24,9 @@ def night(number=0, *, shift=0.0, seeds=20, exact="19266", single="0.25", kind="
     return Run.from_rows(
         info={"complete": True, "started": (START + timedelta(days=number)).isoformat(), "seeds": seeds,
               "commit": "c0ffee", "environment": {**ENVIRONMENT, **(environment or {})}, **info},
-        claims=[{"claim": c, "lesson": "a", "kind": k, "verdict": v} for c, k, v in claims if c not in drop],
+        claims=[{"claim": c, "lesson": "a", "kind": k, "verdict": v,
+                 **({"wins": wins, "seeds": seeds} if c == "b.accuracy" and wins is not None else {})}
+                for c, k, v in claims if c not in drop],
         measurements=[{"claim": c, "figure": f, "kind": k, "measured": m, "tolerance": t}
                       for c, f, k, m, t in figures if c not in drop and f not in drop],
         samples=[{"claim": "b.accuracy", "figure": "accuracy", "seed": 1000 * (number + 1) + s, "value": float(v)}

@@ -11,7 +11,7 @@ from reports_nights import night
 from test_results_baseline import KIND, place, seeded, with_platforms  # noqa: F401  the fixture, too
 
 from lesson_claims.command_line import main
-from lesson_claims.drift.revisions import LEVEL, _compare_samples, _holm
+from lesson_claims.drift.revisions import LEVEL, _compare_samples, holm
 
 
 def git(*arguments):
@@ -169,5 +169,5 @@ def test_chance_alone_is_seldom_called_moved():
     for _ in range(60):
         samples = [[pd.DataFrame({"seed": seeds, "value": rng.normal(0.9, 0.02, 20)}) for _ in "ab"] for _ in range(10)]
         p_values = {("claim", str(n)): _compare_samples(*pair)[0] for n, pair in enumerate(samples)}
-        moved += bool(_holm(p_values))
+        moved += bool(holm(p_values, LEVEL))
     assert moved / 60 <= 2 * LEVEL

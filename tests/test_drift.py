@@ -9,9 +9,10 @@ from reports_nights import night, written
 
 from lesson_claims.command_line import main
 from lesson_claims.drift.compare import _samples_to_test
-from lesson_claims.drift.text import markdown
+from lesson_claims.drift.text import markdown, terminal
 from lesson_claims.drift.tonight import drift_of
 from lesson_claims.results import history
+from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import DriftState
 
 FIGURE = ("b.accuracy", "accuracy")
@@ -69,8 +70,8 @@ def test_a_moved_distribution_is_found_at_once_and_told_once(nights, shift):
 def test_a_slow_drift_is_found_once_and_dated(nights):
     runs = [night(number, shift=-0.002 * max(number - 10, 0)) for number in range(24)]
     red = [number for number, run in enumerate(runs) if nights(run).new]
-    assert len(red) == 1
     assert 11 < red[0] < 22
+    assert len(red) <= 2, "what goes on is told again from the new level, not every night"
 
 
 def test_a_tiny_move_is_no_drift_however_certain(nights):
@@ -111,7 +112,7 @@ def test_states_of_a_float_figure(nights, value, numerics, state):
     assert judgement.state is state
     assert judgement.new is (state is DriftState.DRIFTED)
     if judgement.sentence and numerics == "bb":
-        assert "explained by the environment" in judgement.cause
+        assert "coincides with" in judgement.cause
         assert drift.environment == ["torch 2.13.0 → bb"]
 
 
@@ -130,22 +131,81 @@ def test_another_value_at_the_pages_own_seed_is_numerics(nights, numerics, state
 
 def test_what_changed_is_named(nights):
     drift = nights(*quiet(), night(4, shift=-0.1, commit="decade", environment={"torch": "2.14.0", "numerics": "bb"}))
-    assert found(drift, *FIGURE).cause == (
-        "explained by the environment, if by anything: torch 2.13.0 → 2.14.0; commit c0ffee → decade"
-    )
+    assert found(drift, *FIGURE).cause == ("coincides with torch 2.13.0 → 2.14.0, commit c0ffee → decade")
 
 
 @pytest.mark.parametrize("drop", ["a.mean", "mean"])
-def test_what_vanished_is_red_once(nights, drop):
+def test_what_vanished_is_red_once_and_open_until_it_is_back(nights, drop):
     drift = nights(*quiet(2), night(2, drop=(drop,)))
+    (gone,) = drift.new
+    assert (gone.claim, gone.state) == ("a.mean", DriftState.VANISHED)
+    assert gone.sentence == ("verdict holds → not run" if drop == "a.mean" else "0.25 → not measured")
+    for later in (night(3, drop=(drop,)), night(4, selected="b", drop=(drop,)), night(5, drop=(drop,))):
+        after = nights(later)
+        assert not after.new
+        assert [(f.name, f.since) for f in after.open] == [(gone.name, drift.run)]
+    back = nights(night(6))
+    assert not back.new
+    assert not back.open
+    assert found(back, gone.claim, gone.figure).sentence == f"came back: it was not measured since {drift.run}"
+
+
+def test_a_figure_says_that_it_vanished_unless_its_claim_does(nights):
+    drift = nights(*quiet(2), night(2, drop=("a.mean", "parameters")))
+    assert {f.name for f in drift.new} == {"a.mean", "a.sizes/parameters"}
     assert found(drift, "a.mean", "mean").state is DriftState.NOT_MEASURED
-    assert "a.mean" in {f.claim for f in drift.new}
-    assert not nights(night(3, drop=(drop,))).new
+    crashed = nights(night(3, drop=("accuracy",), sample=[], kind="exact", verdict="error"))
+    assert "b.accuracy" in {f.name for f in crashed.new}
+    assert "b.accuracy/accuracy" not in {f.name for f in crashed.new}
+
+
+def test_what_a_run_left_out_stays_open(nights):
+    drift = nights(*quiet(2), night(2, exact="7"))
+    partial = nights(night(3, selected="a.mean", drop=("a.sizes",)))
+    assert not partial.new
+    assert [(f.name, f.sentence, f.since) for f in partial.open] == [("a.sizes/parameters", "19266 → 7", drift.run)]
 
 
 def test_what_a_partial_run_leaves_out_did_not_vanish(nights):
-    for state in ({"selected": "-k x"}, {"complete": False}):
+    for state in ({"selected": "-k x"}, {"complete": False}, {"partial": True}):
         assert not nights(*quiet(2), night(2, drop=("a.mean",), **state)).new
+
+
+def test_clocks_are_judged_by_nothing(nights):
+    def timed(number, seconds, kind, unit):
+        run = night(number, sample=[1.5] * 20 if number < 4 else [80.5] * 20)
+        run.measurements["unit"] = ""
+        rows = run.measurements["claim"] == "b.accuracy"
+        run.measurements.loc[rows, ["measured", "kind", "unit"]] = (seconds, kind, unit)
+        return run
+
+    for kind, unit in (("clock", ""), ("trained", "s")):
+        drift = nights(*(timed(number, "1.5", kind, unit) for number in range(4)), timed(4, "80.5", kind, unit))
+        assert not drift.new
+        assert "b.accuracy/accuracy" not in {f.name for f in drift.judgements}
+
+
+def test_many_figures_without_a_baseline_are_one_line(nights):
+    def wide(number):
+        run = night(number, seeds=5)
+        tables = {name: table.to_dict("records") for name, table in run.tables().items()}
+        for table in ("measurements", "samples"):
+            rows = [row for row in tables[table] if row["figure"] == "accuracy"]
+            tables[table] += [{**row, "figure": f"accuracy {n}"} for n in range(59) for row in rows]
+        return Run.from_rows(run.info, **tables)
+
+    drift = nights(wide(0), wide(1))
+    for text in (terminal(drift), markdown(drift)):
+        (line,) = [line for line in text.splitlines() if "no baseline yet for" in line]
+        assert line.strip(" -") == "no baseline yet for 60 figures over seeds: 5 values so far, 20 are needed"
+        assert len(text.splitlines()) < 15
+
+
+def test_a_weak_baseline_says_what_it_would_miss(nights):
+    for number, words in ((1, "20 values so far, of 60; a drop of 5 points would be missed in 22%"), (2, "40 values")):
+        drift = nights(night(number - 1), night(number))
+        assert any(note.startswith("weak baseline for 1 figure over seeds: " + words) for note in drift.notes)
+    assert not any("weak" in note for note in nights(night(3)).notes)
 
 
 def test_what_appeared_is_named_and_quiet(nights):
@@ -163,10 +223,29 @@ def test_nan_tonight_is_red_once_and_nan_in_the_history_hurts_nobody(nights):
     assert found(nights(night(6)), *FIGURE).state is DriftState.REPRODUCED
 
 
-def test_lost_seeds_are_named(nights):
-    lost = night(4).samples["value"][:13]
-    drift = nights(*quiet(), night(4, sample=lost))
-    assert [f.sentence for f in drift.new] == ["13 of 20 seeds left"]
+@pytest.mark.parametrize("left", [0, 13, 19])
+def test_lost_seeds_are_open_until_they_are_back(nights, left):
+    few = night(4).samples["value"][:left]
+    drift = nights(*quiet(), night(4, sample=few))
+    assert [f.sentence for f in drift.new] == [f"{left} of 20 seeds left"]
+    assert drift.new[0].state is DriftState.SEEDS_LOST
+    again = nights(night(5, sample=few))
+    assert not again.new
+    assert [(f.sentence, f.since) for f in again.open] == [(f"{left} of 20 seeds left", drift.run)]
+    back = nights(night(6))
+    assert not back.new
+    assert not back.open
+    assert found(back, *FIGURE).sentence == f"came back: {left} of 20 seeds left before"
+
+
+def test_more_lost_seeds_are_new(nights):
+    nights(*quiet(), night(4, sample=night(4).samples["value"][:13]))
+    assert [f.sentence for f in nights(night(5, sample=night(5).samples["value"][:7])).new] == ["7 of 20 seeds left"]
+
+
+def test_a_run_that_wanted_fewer_seeds_lost_none(nights):
+    assert not nights(*quiet(), night(4, seeds=6)).new
+    assert not nights(night(5, sample=night(5).samples["value"], seeds=6)).new
 
 
 def test_verdicts(nights):
@@ -175,13 +254,13 @@ def test_verdicts(nights):
     assert not nights(night(2, kind="exact", verdict="refuted")).new
 
 
-def test_a_verdict_over_seeds_must_turn_twice(nights):
-    drift = nights(*quiet(2), night(2, verdict="refuted"))
+def test_a_verdict_over_seeds_is_judged_by_the_seeds_that_agree(nights):
+    drift = nights(*quiet(3, wins=20), night(3, verdict="inconclusive", wins=16))
     assert not drift.new
-    assert found(drift, "b.accuracy").sentence == "verdict holds → refuted, red if it lasts"
-    drift = nights(night(3, verdict="inconclusive"), night(4, verdict="refuted"))
+    assert found(drift, "b.accuracy").sentence == "verdict holds → inconclusive, 16 of 20 seeds agree"
+    drift = nights(night(4, verdict="refuted", wins=2))
     assert [f.name for f in drift.new] == ["b.accuracy"]
-    assert not nights(night(5, verdict="refuted")).new
+    assert not nights(night(5, verdict="refuted", wins=2)).new
     assert [f.name for f in nights(night(6, verdict="error")).new] == ["b.accuracy"]
 
 
@@ -207,7 +286,7 @@ def test_accepting_makes_a_new_baseline(nights, capsys):
 
 @pytest.mark.parametrize(
     ("extra", "message"),
-    [(["--reason", " "], "--reason is empty"), (["--reason", "x", "--claim", "zzz"], "no claim of")],
+    [(["--reason", " "], "--reason is empty"), (["--reason", "x", "--claim", "zzz"], "no claim or figure matches")],
 )
 def test_bad_acceptance_is_one_line(nights, capsys, extra, message):
     nights(night(0))
@@ -222,7 +301,7 @@ def test_an_incomplete_run_is_no_baseline(nights, capsys):
     assert main(["accept", "--history", str(nights.history), str(nights.folder), "--reason", "x"]) == 2
     assert "an incomplete run is no baseline" in capsys.readouterr().err
     main(["drift", "--history", str(nights.history), str(nights.folder)])
-    assert "this run is incomplete" in capsys.readouterr().out
+    assert "the run is incomplete" in capsys.readouterr().out
 
 
 def test_nothing_is_accepted_into_a_history_that_is_not_there(nights, tmp_path, capsys):
@@ -235,7 +314,7 @@ def test_nothing_is_accepted_into_a_history_that_is_not_there(nights, tmp_path, 
 def test_a_damaged_decision_is_named(nights):
     nights(night(0))
     (nights.history / "cpu-x86_64" / "20260101T000000.000000Z-00.json").write_text('{"schema": 1}')
-    assert any("not a decision" in note for note in nights(night(1)).notes)
+    assert any("not an acceptance" in note for note in nights(night(1)).notes)
 
 
 def test_a_renamed_claim_keeps_its_history(nights):

@@ -12,7 +12,6 @@ from scipy.stats import kstest
 from lesson_claims.drift.populations import shapes
 from lesson_claims.drift.rank_tests import (
     CHUNK,
-    LEAST_REFERENCE,
     OVERLAP,
     WINDOWS,
     Nights,
@@ -21,7 +20,7 @@ from lesson_claims.drift.rank_tests import (
     first_alarm,
     tie_breakers,
 )
-from lesson_claims.drift.simulate import CHANGES, delay_table, false_alarms, first_of_all, ideal_nights, report
+from lesson_claims.drift.tails import LEAST_REFERENCE
 
 
 def scores(values, rng):
@@ -112,36 +111,3 @@ def test_windows_overlap_at_least_as_much_as_the_levels_count_on():
     for w in WINDOWS:
         alarmed |= (np.abs(sums[:, w:] - sums[:, :-w]) > NormalDist().inv_cdf(1 - level / 2) * np.sqrt(w)).any(axis=1)
     assert len(WINDOWS) * level / (alarmed.sum() / (series * nights)) > OVERLAP
-
-
-def test_the_promised_rates():
-    """A small version of the table in docs/drift.md, at the same rates."""
-    rng = np.random.default_rng(0)
-    populations = shapes()
-    counts = false_alarms(rng, populations, seeds=20, years=3)
-    assert (counts > 0).mean() <= 0.01
-    table = delay_table(rng, populations, seeds=20, replications=8)
-    assert set(table["change"]) == set(CHANGES)
-    drop = table[table["change"] == "drop of 5 points"]
-    drops, together = drop[drop["claim"] != ""].set_index("figure"), drop[drop["claim"] == ""].iloc[0]
-    quiet = drops[drops["deviation"] <= 0.03]
-    assert len(quiet) >= 2
-    assert (quiet["within_2"] == 1).all()
-    assert (drops["median"] <= drops["ideal"] + 1).all()
-    assert (drops["oracle"] <= drops["nights_95"]).all()
-    assert together["first_night"] == 1, "a change of all figures shows in the steadiest of them"
-    assert together["nights_95"] <= drops["nights_95"].min()
-    pinned = {"narrow": 1, "medium": 1, "wide": 2, "bimodal": 1, "constant": 1, "rare failure": 1, "skewed to one": 1}
-    assert {name: round(drops.loc[name, "median"]) for name in pinned} == pinned
-    assert "red nights of 1095" in report(counts, table, len(populations), 20)
-
-
-def test_all_figures_at_once_alarm_with_the_first_of_them():
-    found = first_of_all([np.array([3.0, np.inf, 1.0]), np.array([2.0, 5.0])])
-    assert found.tolist() == [2.0, 5.0]
-
-
-def test_the_ideal_test_needs_what_the_normal_formula_says():
-    wide = next(population for population in shapes() if population.figure == "wide")
-    assert ideal_nights(wide, 5, seeds=20, figures=60) == 3
-    assert ideal_nights(wide, 10, seeds=20, figures=60) == 1

@@ -11,7 +11,7 @@ from reports_nights import night, written
 from lesson_claims.command_line import main
 from lesson_claims.drift.tonight import drift_of
 from lesson_claims.results import history
-from lesson_claims.results.acceptance import accept, read_acceptances
+from lesson_claims.results.acceptance import accept_claims, read_acceptances, runs_to_accept
 from lesson_claims.results.baseline import COLUMNS, is_baseline, read_platforms, run_folders
 from lesson_claims.results.columns import KEYS
 from lesson_claims.results.errors import ReportError
@@ -52,7 +52,8 @@ def place(tmp_path, monkeypatch):
 
     def go(*runs, **options):
         folders = [written(run, tmp_path / f"run {run.name}") for run in runs]
-        return accept("reports/baseline", folders, "it is right", **options)
+        reason = "it is right"
+        return accept_claims("reports/baseline", runs_to_accept(folders, reason), reason, **options)
 
     go.folder = Path("reports/baseline")
     return go
@@ -133,7 +134,7 @@ def test_runs_become_a_baseline_that_is_read_as_a_history(place):
 def test_what_moves_is_a_changed_line_and_nothing_else(place):
     place(seeded(0), seeded(1))
     before = {file: file.read_text().splitlines() for file in place.folder.rglob("*.csv")}
-    place(seeded(0, exact="19300"), seeded(1), claims=["a.*"])
+    place(seeded(0, exact="19300"), seeded(1), patterns=["a.*"])
     for file, lines in before.items():
         after = file.read_text().splitlines()
         changed = [(old, new) for old, new in zip(lines, after, strict=True) if old != new]
@@ -146,7 +147,7 @@ def test_what_moves_is_a_changed_line_and_nothing_else(place):
 
 def test_accepting_some_claims_leaves_the_others(place):
     place(seeded(0), seeded(1))
-    place(seeded(2, exact="19300"), claims=["a.sizes"])
+    place(seeded(2, exact="19300"), patterns=["a.sizes"])
     kept = history.load(place.folder, KIND)
     figures = kept.figures[kept.figures["measured"].notna() & (kept.figures["figure"] != "")]
     assert figures[figures["claim"] == "a.sizes"]["measured"].tolist() == ["19300"]
@@ -156,7 +157,7 @@ def test_accepting_some_claims_leaves_the_others(place):
 
 def test_a_run_of_other_claims_in_the_same_seeds_is_named(place):
     place(seeded(0))
-    place(seeded(0, exact="19300", commit="later"), claims=["a.sizes"])
+    place(seeded(0, exact="19300", commit="later"), patterns=["a.sizes"])
     info = json.loads((place.folder / KIND / "seeds-1000-1019" / "run.json").read_text())
     assert info["commit"] == "c0ffee"
     assert [(note["claims"], note["commit"]) for note in info["renewed"]] == [(["a.sizes"], "later")]
@@ -179,7 +180,7 @@ def test_a_claim_that_is_gone_goes(place):
 
 def test_decisions_that_decide_nothing_any_more_go(place):
     place(seeded(0))
-    place(seeded(0), claims=["a.*"])
+    place(seeded(0), patterns=["a.*"])
     assert len(read_acceptances(place.folder, KIND)[0]) == 2
     place(seeded(1))
     assert [decision.claims for decision in read_acceptances(place.folder, KIND)[0]] == [("*",)]
@@ -205,7 +206,7 @@ def test_the_platform_spread_alone(place):
     ("runs", "options", "said"),
     [
         ([night(0, complete=False)], {}, "incomplete"),
-        ([night(0)], {"claims": ["nothing.*"]}, "no claim of"),
+        ([night(0)], {"patterns": ["nothing.*"]}, "no claim of"),
         ([night(0)], {"platforms": True}, "no such claim has a platform spread"),
         ([seeded(0), seeded(0, exact="1")], {}, "two of the runs have the seeds"),
         ([night(0), night(1, environment={"device": "cuda", "device name": "X"})], {}, "each kind of device"),
@@ -217,10 +218,22 @@ def test_what_cannot_be_accepted_leaves_nothing(place, runs, options, said):
     assert not place.folder.exists()
 
 
-def test_a_history_keeps_no_platform_spread(tmp_path):
+def test_a_history_keeps_no_platform_spread(tmp_path, capsys):
     history.append(tmp_path / "history", night(0))
-    with pytest.raises(ReportError, match="keeps no platform spread"):
-        accept(tmp_path / "history", [written(night(1), tmp_path / "run")], "why", platforms=True)
+    run = written(night(1), tmp_path / "run")
+    arguments = ["accept", "--history", str(tmp_path / "history"), str(run), "--reason", "why", "--platforms"]
+    assert main(arguments) == 2
+    assert "keeps no platform spread" in capsys.readouterr().err
+
+
+def test_a_baseline_is_accepted_by_the_command_and_never_by_a_pattern_for_everything(place, capsys):
+    run = str(written(seeded(0), Path("run")))
+    assert main(["accept", run, "--reason", "the first", "--claim", "*"]) == 2
+    assert "leave --claim out" in capsys.readouterr().err
+    assert not place.folder.exists()
+    assert main(["accept", run, "--reason", "the first"]) == 0
+    assert "is the baseline of all claims that they measured: the first" in capsys.readouterr().out
+    assert main(["accept", run, "--reason", "again", "--claim", "a.*"]) == 0
 
 
 def test_pytest_adds_no_run_to_a_baseline(place):
@@ -272,6 +285,20 @@ def test_no_run_is_2(place, capsys):
     place(seeded(0))
     assert main(["drift"]) == 2
     assert "no such report directory" in capsys.readouterr().err
+
+
+def test_a_claim_that_an_older_run_renewed_did_not_vanish_in_between(place, capsys):
+    """The runs of a baseline lack what another of them has: that is no night without it."""
+    place(seeded(3), seeded(4))
+    place(seeded(1), patterns=["a.sizes"])
+    status, said = drift(capsys, night(9, sample=FEW, seeds=5))
+    assert status == 0
+    assert "came back" not in said
+    partial = night(9, selected="b", seeds=5, sample=FEW, drop=("a.sizes",))
+    status, said = drift(capsys, partial)
+    assert status == 0
+    assert "vanished" not in said
+    assert drift(capsys, night(9, seeds=5, sample=FEW, drop=("a.sizes",)))[0] == 1
 
 
 def test_a_run_of_some_claims_makes_nothing_vanish(place, capsys):

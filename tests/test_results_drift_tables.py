@@ -10,7 +10,7 @@ from reports_nights import compared, eventful, night, written
 from selectolax.lexbor import LexborHTMLParser
 
 from lesson_claims.command_line import main
-from lesson_claims.drift import Judgement
+from lesson_claims.drift.judgement import Judgement
 from lesson_claims.report.build import build
 from lesson_claims.results.columns import JUDGEMENTS, Column
 from lesson_claims.results.csv_files import _simple_values, _value
@@ -206,3 +206,18 @@ def test_many_cells_at_once_are_read_as_one_by_one(kind, needed, cells):
     values = _simple_values(column, cells)
     if values is not None:
         assert list(map(repr, values)) == [repr(_value(column, cell)) for cell in cells]
+
+
+def test_what_was_not_measured_is_said_first(tmp_path):
+    folder = compared(tmp_path, night(0), night(1, complete=False, problems=["a worker died"]))
+    assert first_screen(folder).startswith(
+        "Changed since the baseline Not everything was measured or kept: the run is incomplete; a worker died."
+    )
+    assert "calm" not in page_of(folder).css_first(".cards section p.line").attributes["class"]
+
+
+def test_what_vanished_and_is_open_is_said_with_its_claim(tmp_path):
+    folder = compared(tmp_path, night(0), night(1, drop=("mean",)), night(2, drop=("mean",)))
+    (said,) = page_of(folder).css('[id="claim-a.mean"] p.drifted')
+    assert " ".join(said.text().split()).startswith("vanished since 2026-01-02 mean: 0.25 → not measured")
+    assert "1 older change is not accepted yet" in first_screen(folder)

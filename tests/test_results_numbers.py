@@ -14,6 +14,7 @@ from lesson_claims.results.numbers import (
     duration,
     interval,
     is_float,
+    parse_printed,
     share_of_range,
     show,
     show_all,
@@ -126,3 +127,13 @@ def test_places_in_a_range():
     assert [share_of_range(value, 1.0, 3.0) for value in (1.0, 1.5, 3.0)] == [0.0, 0.25, 1.0]
     assert share_of_range(2.0, 2.0, 2.0) == 0.5
     assert share_of_range(0.0, -1.7e308, 1.7e308) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("printed", "value", "shown"),
+    [("87%", 0.8712, "0.8712"), ("1,608", 1608.0, "1608"), ("1.2k", 1234.0, "1234"), (".5933", 0.593, "0.5930")],
+)
+def test_a_value_is_shown_beside_what_the_page_prints_in_any_form(printed: str, value: float, shown: str) -> None:
+    assert show(value, printed) == shown
+    assert parse_printed(printed) == pytest.approx(value, rel=0.05)
+    assert parse_printed("some text") is None

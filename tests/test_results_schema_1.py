@@ -9,6 +9,7 @@ import pytest
 from lesson_claims.report.build import build
 from lesson_claims.report.merge import merge
 from lesson_claims.results import history
+from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import changes_in_words, read_drift_tables
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.tables import read_run, write_tables
@@ -98,11 +99,13 @@ def test_texts_become_columns(old):
     assert run.info["lessons"]["course"]["parts"] == [
         {"name": "Day 1", "title": "the recurrence"}, {"name": "Day 2", "title": "why it forgets"},
     ]  # fmt: skip
-    assert run.info["withheld"][0]["part"] == "Day 2"
     assert run.info["previous"] == INFO["since"]
     assert run.info["source"]["claims/test_a.py::test_a[one]"] == "claims/test_a.py#L3"
-    assert run.info["schema"] == 2
-    assert not {"since", "controls"} & {*run.info, *run.claims.columns}
+    assert (run.info["schema"], run.info["partial"]) == (3, False)
+    assert not {"since", "withheld", "controls"} & {*run.info, *run.claims.columns}
+    for name, columns in TABLES.items():
+        assert list(run.tables()[name].columns) == [column.name for column in columns]
+    assert run.claims["wins"].tolist() == [None] * 5
 
 
 def test_what_is_written_is_of_today_and_the_same_run(old, tmp_path):

@@ -144,19 +144,19 @@ BAD = {
     "open quote": ("claims.csv", 'claim,lesson,verdict\n"a,b,holds', "not a CSV file"),
     "unknown claim": ("measurements.csv", "claim,figure\nz,y\n", "claim 'z' has no row in claims.csv"),
     "not JSON": ("run.json", "{", "not valid JSON"),
-    "bare NaN": ("run.json", '{"schema": 2, "complete": true, "seconds": NaN}', "not valid JSON"),
+    "bare NaN": ("run.json", '{"schema": 3, "complete": true, "seconds": NaN}', "not valid JSON"),
     "not an object": ("run.json", "[]", "expected an object, found list"),
     "other schema": (
         "run.json",
-        '{"schema": 3, "complete": true}',
-        "schema version 3, but this program reads 1 and 2",
+        '{"schema": 4, "complete": true}',
+        "schema version 4, but this program reads 1 and 2 and 3",
     ),
     "no schema": ("run.json", '{"complete": true}', "schema version None"),
-    "not complete or not": ("run.json", '{"schema": 2}', "missing required field `complete`"),
+    "not complete or not": ("run.json", '{"schema": 3}', "missing required field `complete`"),
     **{
         f"{name} of {value}": (
             "run.json",
-            f'{{"schema": 2, "complete": true, "{name}": {value}}}',
+            f'{{"schema": 3, "complete": true, "{name}": {value}}}',
             f"`$.{name}",
         )
         for name, value in (
@@ -167,6 +167,7 @@ BAD = {
             ("commit", "7"),
             ("lessons", '{"l": {"title": "L", "parts": ["Day 1"]}}'),
             ("previous", "{}"),
+            ("partial", '"yes"'),
             ("see", '{"a": "b"}'),
         )
     },

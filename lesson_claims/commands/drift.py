@@ -4,12 +4,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from lesson_claims.drift.compare import Drift
 from lesson_claims.drift.text import markdown, terminal
 from lesson_claims.drift.tonight import drift_of, write_drift
 from lesson_claims.results.baseline import BASELINE
 from lesson_claims.results.files import write_files
 
-QUIET, DRIFTED, NOTHING_TO_COMPARE = 0, 1, 3
+QUIET, DRIFTED, UNUSABLE, NOTHING_TO_COMPARE, NOT_MEASURED = range(5)
+STATUSES = (
+    "Exit status: 0 quiet, 1 drift, 2 bad usage or nothing readable, 3 nothing to compare with yet, 4 it did not"
+    " measure, or could not keep, what it should."
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -18,8 +23,7 @@ def add_parser(subparsers: Any) -> None:
         "drift",
         help="compare a run with the baseline or with a history",
         description="Compare a run with the baseline that goes with the code, or with a history of its kind of device,"
-        " and write drift.json, drift.csv and trends.csv into it, which build then shows."
-        " Exit status: 0 quiet, 1 drift, 2 bad usage or nothing readable, 3 nothing to compare with yet.",
+        f" and write drift.json, drift.csv and trends.csv into it, which build then shows. {STATUSES}",
         epilog="example: lesson-claims drift --history history reports/latest --markdown drift.md",
     )
     parser.add_argument(
@@ -38,6 +42,16 @@ def run(args: argparse.Namespace) -> int:
     if args.markdown:
         write_files(args.markdown.parent, {args.markdown.name: markdown(drift)})
     print(terminal(drift), end="")
+    return exit_status(drift)
+
+
+def exit_status(drift: Drift) -> int:
+    """Return the exit status of a comparison: what was not measured weighs more than what was found.
+
+    A failed check alone is not red: a failure that is new is drift, and a known one is quiet until it is accepted.
+    """
+    if drift.failures:
+        return NOT_MEASURED
     if not drift.compared:
         return NOTHING_TO_COMPARE
     return DRIFTED if drift.new else QUIET

@@ -1,19 +1,26 @@
 """The one issue of the nightly job: opened by drift, kept up to date while it lasts, closed when it is gone.
 
+A change lasts until it is accepted or comes back; a night that did not measure what it should closes nothing.
+
 Needs nothing but Python and the `gh` command, so the job that may write issues installs nothing.
 """
 
 import argparse
 import csv
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 LABEL = "nightly-drift"
 TITLE = "Nightly: numbers of the lessons moved"
 LIMIT = 60_000
 """Characters of an issue's body that are used; the service allows 65,536."""
+
+OPEN = ("drifted", "vanished", "seeds lost")
+"""States, in drift.csv, of what nobody has accepted yet."""
 
 Gh = Callable[..., str]
 
@@ -26,44 +33,65 @@ def gh(*arguments: str, body: str | None = None) -> str:
     return done.stdout.strip()
 
 
-def body_of(results: Path, legs: Sequence[str], link: str) -> tuple[str, bool, bool]:
-    """Return the issue's text from the report folders of the legs, whether there is drift, and whether any is new.
+class Found(NamedTuple):
+    """What the legs found.
 
-    A leg that left no drift.csv did not get so far; that keeps the issue open, but is nothing new in the numbers.
+    Attributes:
+        text: the issue's text.
+        bad: something is open, or was not measured; the issue is to be open.
+        new: something is new in the numbers.
+        unknown: a leg had nothing to compare with, so nobody can say that what was open is gone.
     """
-    parts, bad, new = [f"Of the last night: {link}"], False, False
+
+    text: str
+    bad: bool
+    new: bool
+    unknown: bool
+
+
+def found_by(results: Path, legs: Sequence[str], link: str) -> Found:
+    """Return what the report folders of the legs say.
+
+    A leg that left no comparison did not get so far, and one that did not measure or keep all that it should knows of
+    no return: either keeps the issue open, but is nothing new in the numbers.
+    """
+    parts, bad, new, unknown = [f"Of the last night: {link}"], False, False, False
     for leg in legs:
-        table, text = results / leg / "drift.csv", results / leg / "drift.md"
-        if not (table.is_file() and text.is_file()):
+        info, table, text = (results / leg / name for name in ("drift.json", "drift.csv", "drift.md"))
+        if not (info.is_file() and table.is_file() and text.is_file()):
             parts.append(f"# {leg}\n\nNo result: the run was stopped or is broken.")
             bad = True
             continue
+        content = json.loads(info.read_text(encoding="utf-8"))
         with table.open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
         red = any(row["new"] == "True" for row in rows)
-        if red or any(row["state"] == "drifted" for row in rows):
+        first = not content["compared"]
+        if red or first or content.get("failures") or any(row["state"] in OPEN for row in rows):
             parts.append(f"# {leg}\n\n{text.read_text(encoding='utf-8')}")
-            bad, new = True, new or red
-    return "\n\n".join(parts)[:LIMIT], bad, new
+            bad, new, unknown = bad or red or not first or bool(content.get("failures")), new or red, unknown or first
+    return Found("\n\n".join(parts)[:LIMIT], bad, new, unknown)
 
 
 def update(results: Path, legs: Sequence[str], link: str, gh: Gh = gh) -> str:
     """Open, update or close the issue, and say which was done."""
-    body, bad, new = body_of(results, legs, link)
-    found = gh(
+    night = found_by(results, legs, link)
+    issue = gh(
         "issue", "list", "--label", LABEL, "--state", "open", "--limit", "1", "--json", "number", "--jq", ".[].number"
     )
-    if bad and not found:
+    if night.bad and not issue:
         gh("label", "create", LABEL, "--force", "--description", "Kept by the nightly job")
-        return "opened " + gh("issue", "create", "--title", TITLE, "--label", LABEL, "--body-file", "-", body=body)
-    if bad:
-        gh("issue", "edit", found, "--body-file", "-", body=body)
-        if new:
-            gh("issue", "comment", found, "--body", f"New tonight: {link}")
-        return f"updated {found}"
-    if found:
-        gh("issue", "close", found, "--comment", f"Quiet again: {link}")
-        return f"closed {found}"
+        return "opened " + gh(
+            "issue", "create", "--title", TITLE, "--label", LABEL, "--body-file", "-", body=night.text
+        )
+    if issue and (night.bad or night.unknown):
+        gh("issue", "edit", issue, "--body-file", "-", body=night.text)
+        if night.new:
+            gh("issue", "comment", issue, "--body", f"New tonight: {link}")
+        return f"updated {issue}"
+    if issue:
+        gh("issue", "close", issue, "--comment", f"Quiet again: {link}")
+        return f"closed {issue}"
     return "quiet, and no issue is open"
 
 
@@ -80,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     try:
         print(update(args.results, args.legs, args.link))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, AttributeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

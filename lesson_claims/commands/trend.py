@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from lesson_claims.drift.past import read_past
 from lesson_claims.drift.trend import sparkline, trends
-from lesson_claims.results.acceptance import baseline_starts, read_acceptances
-from lesson_claims.results.aliases import read_aliases
 from lesson_claims.results.baseline import BASELINE
 from lesson_claims.results.drift_tables import changes_in_words
 from lesson_claims.results.errors import ReportError
-from lesson_claims.results.history import device_kinds, load
+from lesson_claims.results.history import device_kinds
 
 
 def add_parser(subparsers: Any) -> None:
@@ -41,13 +40,10 @@ def run(args: argparse.Namespace) -> int:
     names: set[str] = set()
     found = False
     for kind in kinds:
-        history = read_aliases(args.history, args.aliases).apply(load(args.history, kind))
-        for problem in history.problems:
+        past = read_past(args.history, kind, aliases=args.aliases)
+        for problem in [*past.history.problems, *past.problems]:
             print(problem, file=sys.stderr)
-        acceptances, _ = read_acceptances(args.history, kind)
-        claims = [str(claim) for claim in history.figures["claim"].unique()]
-        starts = baseline_starts(args.history, acceptances, history.runs, claims)
-        table = trends(history, starts, acceptances=acceptances, still=True)
+        table = trends(past.history, past.starts, acceptances=past.acceptances, still=True)
         for (claim, figure), rows in table.groupby(["claim", "figure"], sort=False):
             name = f"{claim}/{figure}"
             names.add(name)

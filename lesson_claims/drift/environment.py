@@ -19,12 +19,10 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def cause(before: "pd.Series[Any]", after: "pd.Series[Any]") -> str:
-    """Say what changed from one row of `History.runs` to another, which may be why a number moved."""
+    """Say what changed from one row of `History.runs` to another, between which a number moved; not that it is why."""
     parts = changes(before["environment"], after["environment"])
-    if parts:
-        parts = [f"explained by the environment, if by anything: {', '.join(parts)}"]
     if before["commit"] != after["commit"]:
         parts.append(f"commit {str(before['commit'])[:10]} → {str(after['commit'])[:10]}")
     elif after["dirty"]:
-        parts.append("files differ from the commit")
-    return "; ".join(parts) or "neither the environment nor the commit changed"
+        parts.append("files that differ from the commit")
+    return f"coincides with {', '.join(parts)}" if parts else "neither the environment nor the commit changed"

@@ -7,6 +7,9 @@ import pandas as pd
 
 from lesson_claims.results.vocabulary import DriftState
 
+CAME_BACK = "came back"
+"""How the sentence about a change that is gone again begins."""
+
 
 @dataclass(frozen=True)
 class Judgement:

@@ -1,17 +1,18 @@
 """What a run lacks or has for the first time: claims and figures, and the seeds of a sample."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from lesson_claims.drift.environment import cause
 from lesson_claims.drift.judgement import Judgement
+from lesson_claims.drift.past import keys_of, there
+from lesson_claims.results.acceptance import Key
 from lesson_claims.results.history import History
-from lesson_claims.results.vocabulary import ClaimVerdict, DriftState
+from lesson_claims.results.vocabulary import OPEN, DriftState
 
-Key = tuple[str, str]
-"""A claim and a figure; no figure means the claim itself."""
+APPEARED = "appeared"
 
 
 @dataclass(frozen=True)
@@ -20,82 +21,102 @@ class SampleDefect:
 
     Attributes:
         sentence: what it is, in words.
-        finite: whether all values are finite; if not, the figure has drifted, whatever the others say.
+        state: drifted where values are not finite, else seeds lost.
         new: the run before was not yet like that.
+        first: the first run, as a place in `History.runs`, since which it is so.
     """
 
     sentence: str
-    finite: bool
+    state: DriftState
     new: bool
+    first: int
 
 
-def judge_missing(history: History, unmeasured: set[str]) -> Iterator[Judgement]:
-    """Yield a judgement for every claim or figure that earlier runs had and the last run of `history` lacks.
+def absent(judgement: Judgement, seen: int, last: str, runs: pd.DataFrame) -> Judgement:
+    """Return what is to be said of a claim or figure that the last of `runs` lacks.
 
-    `unmeasured` are the claims that this run did not run. A run of some claims only, or an incomplete one, makes
-    nothing vanish.
+    `judgement` is about `seen`, the last run that had it, and `last` is its verdict or value there. A run of some
+    claims only, or an incomplete one, makes nothing vanish, and nothing that is open is closed by it.
     """
+    lacking = [run for run in range(seen + 1, len(runs)) if not runs["partial"].iloc[run]]
+    if not lacking:
+        known = judgement.state in OPEN
+        return replace(judgement, new=False) if known else _not_measured(judgement)
+    sentence = f"{last} → not measured" if judgement.figure else f"verdict {last} → not run"
+    return replace(
+        _not_measured(judgement),
+        state=DriftState.VANISHED,
+        new=lacking[0] == len(runs) - 1,
+        sentence=sentence,
+        cause=cause(runs.loc[seen], runs.loc[lacking[0]]),
+    ).dated(runs.loc[lacking[0]])
+
+
+def told_by_claim(judgement: Judgement, claim: Judgement | None) -> Judgement:
+    """Return the judgement of a figure, without words where that of its claim says already why it is not there."""
+    if judgement.state is not DriftState.VANISHED or claim is None or claim.state not in OPEN:
+        return judgement
+    return _not_measured(judgement)
+
+
+def gap(seen: list[int], runs: pd.DataFrame) -> str:
+    """Return since which run a claim or figure was gone before the last one, or an empty text; `seen` are its runs."""
+    if len(seen) < 2:
+        return ""
+    lacking = [run for run in range(seen[-2] + 1, seen[-1]) if not runs["partial"].iloc[run]]
+    return str(runs["name"].iloc[lacking[0]]) if lacking else ""
+
+
+def appeared(history: History) -> set[Key]:
+    """Return the claims and figures that the last run of `history` has and no earlier one had."""
     last = len(history.runs) - 1
-    previous = _previous_whole(history)
-    if previous is None:
-        return
-    now, before = (_measured(history.figures[history.figures["run"] == run]) for run in (last, previous))
-    ever = _measured(history.figures[history.figures["run"] < last])
-    partial = history.runs.loc[last, "partial"]
-    for (claim, figure), kind in ever.items():
-        if (claim, figure) in now:
-            continue
-        vanished = (claim, figure) in before and not partial
-        if vanished and claim in unmeasured and figure and (claim, "") not in now:
-            continue  # the claim's own judgement says it for its figures
-        if not vanished:
-            yield Judgement(claim, figure, kind, DriftState.NOT_MEASURED)
-            continue
-        sentence = "vanished: the run before had it" if figure else "not run, though the run before ran it"
-        judgement = Judgement(claim, figure, kind, DriftState.NOT_MEASURED, new=True, sentence=sentence)
-        yield judgement.dated(history.runs.loc[last])
+    if not last:
+        return set()
+    now, before = (history.figures[which] for which in (history.figures["run"] == last, history.figures["run"] < last))
+    return set(keys_of(there(now))) - set(keys_of(there(before)))
 
 
-def appeared(history: History) -> dict[Key, str]:
-    """Return the claims and figures, with their kinds, that the last run of `history` has and no earlier one had."""
-    last = len(history.runs) - 1
-    if _previous_whole(history) is None:
-        return {}
-    now = _measured(history.figures[history.figures["run"] == last])
-    ever = _measured(history.figures[history.figures["run"] < last])
-    return {key: kind for key, kind in now.items() if key not in ever}
+def sample_defect(sample: pd.DataFrame, seen: list[int], runs: pd.DataFrame) -> SampleDefect | None:
+    """Return what is wrong with the sample of a figure in its last run, or None.
+
+    `sample` are its rows of `History.samples`; `seen` are the runs that measured the figure, with a sample or without.
+    """
+    values = sample.assign(bad=~np.isfinite(sample["value"])).groupby("run")["bad"].agg(["size", "sum"])
+    counts = values.reindex([run for run in seen if run >= values.index[0]], fill_value=0)
+    sizes, bad = counts["size"], counts["sum"]
+    tonight = sizes.index[-1]
+    if bad.iloc[-1]:
+        sentence = f"{bad.iloc[-1]} of {sizes.iloc[-1]} seeds gave NaN or infinity"
+        first = _first(bad > 0)
+        return SampleDefect(sentence, DriftState.DRIFTED, bool(first == tonight), first)
+    wanted = int(runs["seeds"].loc[tonight])
+    alike = sizes[(runs["seeds"].loc[sizes.index] == wanted).to_numpy()]
+    usual = _usual(sizes, alike, wanted)
+    if sizes.iloc[-1] >= usual:
+        return None
+    first = _first(alike < usual)
+    fewer = len(alike) > 1 and alike.iloc[-1] < alike.iloc[-2]
+    sentence = f"{sizes.iloc[-1]} of {usual} seeds left"
+    return SampleDefect(sentence, DriftState.SEEDS_LOST, bool(first == tonight or fewer), first)
 
 
-def sample_defect(sample: pd.DataFrame, runs: pd.DataFrame) -> SampleDefect | None:
-    """Return what is wrong with the last run's sample of a figure, or None."""
-    tonight = sample["run"].iloc[-1]
-    sizes = sample.assign(bad=~np.isfinite(sample["value"])).groupby("run")["bad"].agg(["size", "sum"])
-    sizes.columns = pd.Index(["seeds", "bad"])
-    wanted = runs["seeds"].reindex(sizes.index)
-    now = sizes.loc[tonight]
-    before = sizes.iloc[-2] if len(sizes) > 1 else now * 0
-    if now["bad"]:
-        return SampleDefect(
-            f"{now['bad']} of {now['seeds']} seeds gave NaN or infinity", finite=False, new=not before["bad"]
-        )
-    lost = wanted - sizes["seeds"]
-    usual = lost.iloc[:-1].min() if len(lost) > 1 else lost.iloc[-1]
-    if lost.iloc[-1] > max(usual, 0):
-        return SampleDefect(
-            f"{now['seeds']} of {wanted.iloc[-1]} seeds left", finite=True, new=bool(lost.iloc[-1] > lost.iloc[-2])
-        )
-    return None
+def _usual(sizes: pd.Series, alike: pd.Series, wanted: int) -> int:
+    """Return how many seeds the last run should have for a figure, from the sizes of the samples of its earlier runs.
+
+    `alike` are those of runs that wanted as many. The page's own seed may be one more; a run that stops where a claim
+    is decided has any number beyond what it wanted.
+    """
+    earlier = int(alike.iloc[:-1].max()) if len(alike) > 1 else 0
+    if not earlier:
+        return wanted if len(sizes) > 1 and not sizes.iloc[-1] else 0
+    return earlier if earlier <= wanted + 1 else wanted
 
 
-def _measured(figures: pd.DataFrame) -> dict[Key, str]:
-    """Return the claims that ran and the figures that were measured, with their kinds."""
-    there = figures[((figures["figure"] == "") & (figures["verdict"] != ClaimVerdict.NOT_RUN))
-                    | ((figures["figure"] != "") & (figures["measured"] != ""))]  # fmt: skip
-    there = there.drop_duplicates(["claim", "figure"], keep="last")
-    return {(c, f): k for c, f, k in zip(there["claim"], there["figure"], there["kind"].astype(str), strict=True)}
+def _first(defect: pd.Series) -> int:
+    """Return the first run of those at the end that have a defect; `defect` is a flag by run."""
+    sound = np.flatnonzero(~defect.to_numpy())
+    return int(defect.index[sound[-1] + 1 if len(sound) else 0])
 
 
-def _previous_whole(history: History) -> int | None:
-    """Return the place of the last earlier run that was not of some claims only, or None."""
-    whole = [run for run in range(len(history.runs) - 1) if not history.runs.loc[run, "partial"]]
-    return whole[-1] if whole else None
+def _not_measured(judgement: Judgement) -> Judgement:
+    return Judgement(judgement.claim, judgement.figure, judgement.kind, DriftState.NOT_MEASURED)

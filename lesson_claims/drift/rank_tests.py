@@ -1,4 +1,4 @@
-"""The drift test of samples over seeds: ranks, and windows of nights over them.
+"""The drift test of samples over seeds: ranks, and windows of nights over them; and the rates of all drift tests.
 
 Each new value is ranked among all values before it, ties broken at random. While nothing changes, those ranks are
 independent and uniform, whatever the distribution, however many ties it has and however short the history is (the
@@ -6,16 +6,18 @@ smoothed conformal p-values of Vovk, Gammerman and Shafer, "Algorithmic Learning
 2.3). Turned into normal scores they are independent standard normal numbers. So the scores of the last w nights, of n
 values in all, have a sum that is normal with variance n and a sum of squares that is chi-squared with n degrees of
 freedom, exactly; the first tells that the level moved, the second that the spread did. Windows from one night to many
-find large changes at once and small or slow ones in time.
+find large changes at once and small or slow ones in time. `tails` tells that some seeds collapsed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc, ndtr, ndtri
+
+from lesson_claims.drift.tails import LEAST_REFERENCE, TESTS, tails
 
 Floats = NDArray[np.float64]
 
@@ -31,17 +33,17 @@ OVERLAP = 3.2
 of their levels: over a year of nights 5.2 times at a level of 1e-4 and 3.4 times at 3e-6, between which those of this
 suite lie (the first of them again in `tests/test_drift_rank_tests.py`)."""
 
-LEVEL_SHARE = 0.75
-"""The part of the rate that is spent on the level; the rest is spent on the spread."""
+LEVEL_SHARE, SPREAD_SHARE, TAIL_SHARE = 0.55, 0.15, 0.3
+"""The parts of the rate that are spent on the level, on the spread and on the tails."""
+
+TAIL_OVERLAP = 7.0
+"""The same as `OVERLAP` for the tests of tails."""
 
 LEAST_EFFECT = 0.005
 """Smallest move, of mean or standard deviation, that is ever an alarm, as a part of the baseline's mean magnitude."""
 
 CHUNK = 256
 """Values that are ranked at a time: with fewer, the sorting of all before them costs more, with more, the comparing."""
-
-LEAST_REFERENCE = 20
-"""Fewest values before a window that it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Nights:
         count: how many values were new.
         score, score2: sums of their normal scores, and of the squares of these.
         value, value2, size: sums of the values themselves, of their squares and of their magnitudes.
+        tail_p, tail_start, tail_low, tail_before, tail_after, tail_edge: what `tails` found.
     """
 
     count: Floats
@@ -60,6 +63,12 @@ class Nights:
     value: Floats
     value2: Floats
     size: Floats
+    tail_p: Floats
+    tail_start: Floats
+    tail_low: Floats
+    tail_before: Floats
+    tail_after: Floats
+    tail_edge: Floats
 
     @classmethod
     def from_samples(cls, samples: Sequence[Floats], ties: Sequence[Floats]) -> "Nights":
@@ -70,7 +79,11 @@ class Nights:
         night = np.repeat(np.arange(len(samples)), [len(x) for x in samples])
         x, z = (np.concatenate([np.empty(0), *parts]) for parts in (samples, conformal_scores(samples, ties)))
         columns = (np.ones(len(x)), z, z**2, x, x**2, np.abs(x))
-        return cls(*(np.bincount(night, column, len(samples)).astype(np.float64) for column in columns))
+        found = tails(samples, ties, LEAST_EFFECT)
+        return cls(
+            *(np.bincount(night, column, len(samples)).astype(np.float64) for column in columns),
+            *(np.asarray(getattr(found, field.name), dtype=np.float64) for field in fields(found)),
+        )
 
 
 class Quantity(StrEnum):
@@ -78,6 +91,8 @@ class Quantity(StrEnum):
 
     LEVEL = "level"
     SPREAD = "spread"
+    LOW = "low values"
+    HIGH = "high values"
 
 
 @dataclass(frozen=True)
@@ -89,7 +104,8 @@ class Alarm:
         first: the first night after the change, as far as the scores tell.
         what: what changed.
         p: chance of such scores in this window if nothing had changed.
-        before, after: mean (of a level) or standard deviation (of a spread) on both sides.
+        before, after: mean (of a level), standard deviation (of a spread), or the share of the values beyond `edge`.
+        edge: the value beyond which low or high values were counted; else NaN.
     """
 
     night: int
@@ -98,6 +114,7 @@ class Alarm:
     p: float
     before: float
     after: float
+    edge: float = np.nan
 
 
 def conformal_scores(samples: Sequence[Floats], ties: Sequence[Floats]) -> list[Floats]:
@@ -150,7 +167,7 @@ def alarms(nights: Nights, figures: NDArray[np.int64]) -> NDArray[np.bool_]:
 
     `figures`, shape (nights,), says over how many figures each night's rate is shared.
     """
-    found = np.zeros_like(nights.score, dtype=np.bool_)
+    found = np.asarray(nights.tail_p < _tail_level(figures))
     for w in WINDOWS:
         if w < len(figures):
             window = _Window(nights, w)
@@ -161,9 +178,10 @@ def alarms(nights: Nights, figures: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
-    """Return the first alarm over the nights of one figure (arrays of shape (nights,)), or None."""
+def first_alarm(nights: Nights, figures: NDArray[np.int64], after: int = -1) -> Alarm | None:
+    """Return the first alarm later than the night `after` over the nights of one figure (arrays of shape (nights,))."""
     found = alarms(nights, figures)
+    found[: after + 1] = False
     if not found.any():
         return None
     night = int(found.argmax())
@@ -173,21 +191,32 @@ def first_alarm(nights: Nights, figures: NDArray[np.int64]) -> Alarm | None:
         window = _Window(upto, w)
         if not window.usable[-1]:
             continue
-        for what, p, before, after, move in (
+        for what, p, before, after_, move in (
             (Quantity.LEVEL, window.level_p, window.mean_before, window.mean_after, window.mean_move),
             (Quantity.SPREAD, window.spread_p, window.deviation_before, window.deviation_after, window.spread_move),
         ):
             if move[-1] >= window.least[-1] and (what not in best or p[-1] < best[what].p):
-                best[what] = Alarm(night, night + 1 - w, what, float(p[-1]), float(before[-1]), float(after[-1]))
-    # A level that moves far widens the scores as well: the spread is named only where the level does not tell.
-    level = best.get(Quantity.LEVEL)
-    return level if level and level.p < _levels(figures[night : night + 1])[0][0] else best[Quantity.SPREAD]
+                best[what] = Alarm(night, night + 1 - w, what, float(p[-1]), float(before[-1]), float(after_[-1]))
+    # A level that moves far widens the scores and fills a tail as well: each is named where none before it tells.
+    (level,), (spread,) = _levels(figures[night : night + 1])
+    for what, threshold in ((Quantity.LEVEL, level), (Quantity.SPREAD, spread)):
+        if what in best and best[what].p < threshold:
+            return best[what]
+    return Alarm(
+        night, int(nights.tail_start[night]), Quantity.LOW if nights.tail_low[night] else Quantity.HIGH,
+        *(float(values[night]) for values in (nights.tail_p, nights.tail_before, nights.tail_after, nights.tail_edge)),
+    )  # fmt: skip
 
 
 def _levels(figures: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the levels of one window's tests of level and of spread."""
     level = SUITE_RATE * OVERLAP / len(WINDOWS) / np.maximum(figures, 1)
-    return LEVEL_SHARE * level, (1 - LEVEL_SHARE) * level
+    return LEVEL_SHARE * level, SPREAD_SHARE * level
+
+
+def _tail_level(figures: NDArray[np.int64]) -> Floats:
+    """Return the level of each test of a tail."""
+    return SUITE_RATE * TAIL_SHARE * TAIL_OVERLAP / TESTS / np.maximum(figures, 1)
 
 
 class _Window:

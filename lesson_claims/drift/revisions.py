@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from lesson_claims.drift.values import CLOCK, beyond
+from lesson_claims.drift.past import without_clocks
+from lesson_claims.drift.values import beyond
 from lesson_claims.results.history import History
 
 LEVEL = 0.05
@@ -54,6 +55,7 @@ def compare_states(
 ) -> Changes:
     """Compare the runs and the platform spreads (tables of `columns.PLATFORMS`) of two states of a baseline."""
     changes = Changes()
+    before, after = without_clocks(before), without_clocks(after)
     _compare_verdicts(before, after, changes)
     _compare_figures(before, after, changes)
     _compare_platforms(platforms_before, platforms_after, changes)
@@ -101,7 +103,7 @@ def _compare_figures(before: History, after: History, changes: Changes) -> None:
                 sentences[key] = "; ".join(filter(None, (sentences[key], said)))
         else:
             _compare_values(key, old[key], new[key], changes)
-    moved = _holm(tested)
+    moved = holm(tested, LEVEL)
     for key, sentence in sentences.items():
         if sentence:
             (changes.moved if key in moved else changes.within_noise).append((_name(key), sentence))
@@ -123,11 +125,12 @@ def _samples(history: History) -> dict[Key, pd.DataFrame]:
 def _compare_values(key: Key, old: pd.DataFrame, new: pd.DataFrame, changes: Changes) -> None:
     texts = [list(dict.fromkeys(rows["measured"])) for rows in (old, new)]
     last = new.iloc[-1]
-    if texts[0] == texts[1] or last["unit"] == CLOCK:
+    if texts[0] == texts[1]:
         changes.unchanged += 1
         return
     first = texts[0][0]
-    far = [text for text in texts[1] if beyond(str(last["kind"]), first, text, float(last["tolerance"]))]
+    kind, tolerance, type_ = str(last["kind"]), float(last["tolerance"]), str(last.get("type", ""))
+    far = [text for text in texts[1] if beyond(kind, first, text, tolerance, type_)]
     sentence = f"{first} → {(far or [text for text in texts[1] if text != first] or texts[1])[0]}"
     (changes.moved if far else changes.within_noise).append((_name(key), sentence))
 
@@ -149,11 +152,11 @@ def _compare_samples(old: pd.DataFrame, new: pd.DataFrame) -> tuple[float, str]:
     return p, "; ".join(said)
 
 
-def _holm(p_values: Mapping[Key, float]) -> set[Key]:
-    """Return the tests that Holm's procedure rejects at `LEVEL`."""
+def holm(p_values: Mapping[Key, float], level: float) -> set[Key]:
+    """Return the tests that Holm's procedure rejects: the chance that it rejects a true one is at most `level`."""
     rejected: set[Key] = set()
     for place, (key, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
-        if p > LEVEL / (len(p_values) - place):
+        if p > level / (len(p_values) - place):
             break
         rejected.add(key)
     return rejected

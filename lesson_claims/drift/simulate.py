@@ -1,10 +1,11 @@
-"""How often the drift test errs and how soon it finds a change, measured on years of synthetic nights.
+"""How often the drift tests err and how soon they find a change, measured on years of synthetic nights.
 
-Nights are drawn from the seed distributions of a real run. While nothing changes, every alarm is false. A change is
-planted after a baseline of some nights, and the delay counts the nights up to the alarm: 1 is the same night. Two
-ideal tests stand beside it, which are told the night of the change and test once, at the same rate. The one of the
-mean knows the mean and the standard deviation (the normal approximation). The oracle knows both distributions: the
-likelihood ratio of Neyman and Pearson ("On the problem of the most efficient tests", 1933); no test can do better.
+Nights are drawn from the seed distributions of a real run. While nothing changes, every alarm is false, and those that
+follow a false alarm count as well. A change is planted after a baseline of some nights, and the delay counts the nights
+up to the alarm: 1 is the same night. Two ideal tests stand beside it, which are told the night of the change and test
+once, at the same rate. The one of the mean knows the mean and the standard deviation (the normal approximation). The
+oracle knows both distributions: the likelihood ratio of Neyman and Pearson ("On the problem of the most efficient
+tests", 1933); no test can do better.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from lesson_claims.drift.levels import levels
 from lesson_claims.drift.populations import Floats, Population
 from lesson_claims.drift.rank_tests import SUITE_RATE, Nights, alarms
+from lesson_claims.drift.seeds import Samples
+from lesson_claims.drift.verdicts import Wins
 
 YEAR = 365
-BASELINE = 60
+BASELINES = (1, 2, 3, 5, 20, 60)
 """Nights before a planted change."""
 
 HORIZON = 60
@@ -28,23 +32,34 @@ HORIZON = 60
 POWER = 0.95
 IDEAL_DRAWS = 4000
 
-Change = Callable[[Floats, Floats], Floats]
-"""From values and the number of nights since the change (1, 2, …, for each value) to changed values."""
+STEADY = 0.05
+"""Collapses are planted in figures whose standard deviation is at most this: in others, low values are nothing new."""
+
+FALL = 0.3
+"""How far a collapsed seed lies below the others."""
+
+Change = Callable[[np.random.Generator, Floats, Floats], Floats]
+"""From values and the number of nights since the change (1, 2, …; 0 and less before it) to changed values."""
 
 
 def drop(points: float) -> Change:
     """Lower every value by so many hundredths."""
-    return lambda x, _: x - points / 100
+    return lambda _, x, age: x - points / 100 * (age > 0)
 
 
 def widen(factor: float) -> Change:
     """Stretch the values around their mean."""
-    return lambda x, _: x.mean() + factor * (x - x.mean())
+    return lambda _, x, age: np.where(age > 0, x.mean() + factor * (x - x.mean()), x)
 
 
 def slope(points: float, nights: int) -> Change:
     """Lower the values by so many hundredths, little by little over so many nights."""
-    return lambda x, age: x - points / 100 * np.minimum(age / nights, 1)
+    return lambda _, x, age: x - points / 100 * np.clip(age / nights, 0, 1)
+
+
+def collapse(before: float, after: float) -> Change:
+    """Let this share of the seeds fall by `FALL`, before the change and after it."""
+    return lambda rng, x, age: x - FALL * (rng.random(x.shape) < np.where(age > 0, after, before))
 
 
 CHANGES: dict[str, Change] = {
@@ -56,8 +71,20 @@ CHANGES: dict[str, Change] = {
     "spread doubled": widen(2),
     "5 points in 50 nights": slope(5, 50),
 }
+COLLAPSES: dict[str, Change] = {
+    "collapsed seeds 0 → 5 %": collapse(0, 0.05),
+    "collapsed seeds 0 → 10 %": collapse(0, 0.1),
+    "collapsed seeds 2 → 10 %": collapse(0.02, 0.1),
+    "collapsed seeds 10 → 20 %": collapse(0.1, 0.2),
+}
 PRECISE = "drop of 5 points"
 """The change for which the ideal test is worked out, too."""
+
+SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5)
+"""Shares of seeds that agree with a claim, of which quiet years are made."""
+
+TURNS = ((1.0, 0.95), (1.0, 0.9), (1.0, 0.8), (1.0, 0.5), (0.9, 0.5), (0.9, 0.1), (0.5, 0.2))
+"""Shares before and after a planted change."""
 
 
 def nights(rng: np.random.Generator, values: Floats) -> Nights:
@@ -70,29 +97,77 @@ def nights(rng: np.random.Generator, values: Floats) -> Nights:
 def false_alarms(
     rng: np.random.Generator, populations: Sequence[Population], seeds: int, years: int
 ) -> NDArray[np.int64]:
-    """Return how many figures raise a first alarm on each night of so many years; shape (years, 365)."""
+    """Return how many figures are red on each night of so many years in which nothing changed; shape (years, 365).
+
+    What follows a false alarm is part of it: another one, or a way back that is taken for a new change.
+    """
     figures = np.full(YEAR, len(populations))
     counts = np.zeros((years, YEAR), dtype=np.int64)
     for population in populations:
-        found = alarms(nights(rng, population.draw(rng, (years, YEAR, seeds))), figures)
-        first = found & (np.cumsum(found, axis=1) == 1)  # then it is quiet until somebody accepts
-        counts += first
+        for year in range(years):
+            names = np.split(_names(rng, YEAR * seeds), YEAR)
+            told = levels(Samples(names, list(population.draw(rng, (YEAR, seeds))), figures))
+            for event in told.events:
+                counts[year, event.night] += not event.back
     return counts
 
 
+def false_turns(
+    rng: np.random.Generator, shares: Sequence[float], seeds: int, years: int, claims: int
+) -> NDArray[np.int64]:
+    """Return the red nights of one claim of each share, in all years together; shape (shares,)."""
+    red = np.zeros(len(shares), dtype=np.int64)
+    for place, share in enumerate(shares):
+        for _ in range(years):
+            told = levels(_wins(rng.binomial(seeds, share, YEAR), seeds, claims))
+            red[place] += sum(not event.back for event in told.events)
+    return red
+
+
 def delays(
-    rng: np.random.Generator, population: Population, change: Change, seeds: int, replications: int, figures: int
+    rng: np.random.Generator,
+    population: Population,
+    change: Change,
+    seeds: int,
+    replications: int,
+    figures: int,
+    baseline: int,
 ) -> Floats:
     """Return the nights up to the alarm after a planted change, infinite if none comes; shape (replications,).
 
-    Replications with a false alarm before the change are drawn again by being left out.
+    Replications with a false alarm before the change are left out.
     """
-    x = population.draw(rng, (replications, BASELINE + HORIZON, seeds))
-    age = np.broadcast_to(np.arange(1.0, HORIZON + 1)[:, None], (HORIZON, seeds))
-    x[:, BASELINE:] = change(x[:, BASELINE:], age)
-    found = alarms(nights(rng, x), np.full(BASELINE + HORIZON, figures))
-    late = found[~found[:, :BASELINE].any(axis=1), BASELINE:]
+    x = population.draw(rng, (replications, baseline + HORIZON, seeds))
+    age = np.broadcast_to(np.arange(1.0 - baseline, HORIZON + 1)[:, None], x.shape)
+    found = alarms(nights(rng, change(rng, x, age)), np.full(baseline + HORIZON, figures))
+    return _first(found, baseline)
+
+
+def turn_delays(
+    rng: np.random.Generator, before: float, after: float, seeds: int, replications: int, claims: int, baseline: int
+) -> Floats:
+    """Return the same of the verdict of a claim, whose share of seeds that agree changes."""
+    share = np.where(np.arange(baseline + HORIZON) < baseline, before, after)
+    found = np.zeros((replications, baseline + HORIZON), dtype=np.bool_)
+    for row in found:
+        for event in levels(_wins(rng.binomial(seeds, share), seeds, claims)).events[:1]:
+            row[event.night] = True
+    return _first(found, baseline)
+
+
+def _first(found: NDArray[np.bool_], baseline: int) -> Floats:
+    late = found[~found[:, :baseline].any(axis=1), baseline:]
     return np.where(late.any(axis=1), late.argmax(axis=1) + 1.0, np.inf)
+
+
+def _names(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+    """Return the seeds of a year, all different."""
+    return int(rng.integers(2**40)) + np.arange(count)
+
+
+def _wins(wins: NDArray[np.int64], seeds: int, claims: int) -> Wins:
+    unknown = np.full(len(wins), -1)
+    return Wins(wins, np.full(len(wins), seeds), unknown, np.full(len(wins), claims))
 
 
 def ideal_nights(population: Population, points: float, seeds: int, figures: int) -> float:
@@ -122,84 +197,105 @@ def oracle_nights(rng: np.random.Generator, population: Population, points: floa
 def delay_table(
     rng: np.random.Generator, populations: Sequence[Population], seeds: int, replications: int
 ) -> pd.DataFrame:
-    """Return a row per share and change, with the chance of an alarm in time and the nights until one.
-
-    Columns: claim, figure, deviation, change, first_night, within_2, median, nights_95; ideal and oracle, for a drop
-    of 5 points only.
-    Rows without a claim are for the change in all shares at once, and the first alarm of any.
-    """
+    """Return a row per change, baseline and planting: figure, deviation, baseline, change and delay in nights."""
     rows = []
-    of_change: dict[str, list[Floats]] = {name: [] for name in CHANGES}
     for population in populations:
-        if not population.share:
-            continue
-        for name, change in CHANGES.items():
-            found = delays(rng, population, change, seeds, replications, len(populations))
-            of_change[name].append(found)
-            ideal = oracle = np.nan
-            if name == PRECISE:
-                ideal = ideal_nights(population, 5, seeds, len(populations))
-                oracle = oracle_nights(rng, population, 5, seeds, len(populations))
-            rows.append(
-                {
-                    "claim": population.claim, "figure": population.figure, "deviation": population.deviation,
-                    "change": name, **_summary(found), "ideal": ideal, "oracle": oracle,
-                }
-            )  # fmt: skip
-    for name, per_figure in of_change.items():
-        if per_figure:
-            rows.append({"claim": "", "figure": "", "change": name, **_summary(first_of_all(per_figure))})
+        changes = CHANGES | (COLLAPSES if population.deviation <= STEADY else {}) if population.share else {}
+        for name, change in changes.items():
+            for baseline in BASELINES:
+                found = delays(rng, population, change, seeds, replications, len(populations), baseline)
+                rows += [
+                    {"figure": _name(population), "deviation": population.deviation, "baseline": baseline,
+                     "change": name, "delay": delay}
+                    for delay in found
+                ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def first_of_all(per_figure: Sequence[Floats]) -> Floats:
-    """Return the nights up to the first alarm of any figure, where all change on the same night; shape (replications,).
+def precise_table(
+    rng: np.random.Generator, populations: Sequence[Population], seeds: int, replications: int
+) -> pd.DataFrame:
+    """Return a row per share, for a drop of 5 points after the longest baseline.
 
-    Figures are drawn independently of each other; those with a false alarm before have fewer replications.
+    Columns: figure, deviation, within_2, median, nights_95 (until 95 % are found); ideal and oracle, the same of those.
     """
-    fewest = min(len(found) for found in per_figure)
-    earliest: Floats = np.min([found[:fewest] for found in per_figure], axis=0)
-    return earliest
+    rows = []
+    for population in populations:
+        if population.share:
+            found = delays(rng, population, CHANGES[PRECISE], seeds, replications, len(populations), BASELINES[-1])
+            rows.append(
+                {
+                    "figure": _name(population), "deviation": population.deviation,
+                    "within_2": float((found <= 2).mean()), "median": float(np.median(found)),
+                    "nights_95": float(np.quantile(found, POWER, method="higher")),
+                    "ideal": ideal_nights(population, 5, seeds, len(populations)),
+                    "oracle": oracle_nights(rng, population, 5, seeds, len(populations)),
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows).sort_values("deviation")
 
 
-def _summary(found: Floats) -> dict[str, float]:
-    return {
-        "first_night": float((found <= 1).mean()),
-        "within_2": float((found <= 2).mean()),
-        "median": float(np.median(found)),
-        "nights_95": float(np.quantile(found, POWER, method="higher")),
-    }
+def turn_table(rng: np.random.Generator, seeds: int, replications: int, claims: int) -> pd.DataFrame:
+    """Return a row per change of a share, baseline and planting: change, baseline and delay in nights."""
+    return pd.DataFrame(
+        {"change": f"{before:.0%} → {after:.0%}", "baseline": baseline, "delay": delay}
+        for before, after in TURNS
+        for baseline in BASELINES
+        for delay in turn_delays(rng, before, after, seeds, replications, claims, baseline)
+    )
 
 
-def report(counts: NDArray[np.int64], table: pd.DataFrame, figures: int, seeds: int) -> str:
-    """Return the result as Markdown."""
-    years = len(counts)
-    red = int((counts > 0).sum())
-    lines = [
-        f"{figures} figures, {seeds} seeds a night.",
-        "",
-        f"Nothing changed, {years} years: {red} red nights of {counts.size}, {red / counts.size:.2%};"
-        f" {red / years:.1f} a year.",
-        "",
-        "| change | of one figure: found within 2 nights | median nights | figures found within 2 nights in 95 %"
-        " | of all at once: found the same night |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for name, both in table.groupby("change", sort=False):
-        rows, together = both[both["claim"] != ""], both[both["claim"] == ""].iloc[0]
+def quiet_text(counts: NDArray[np.int64], figures: int, seeds: int, legs: int) -> str:
+    """Say how many nights were red for their figures while nothing changed."""
+    rate = float((counts > 0).mean())
+    return (
+        f"{figures} figures, {seeds} seeds a night. Nothing changed, {len(counts)} years: {(counts > 0).sum()} red"
+        f" nights of {counts.size}, {rate:.2%}; {rate * YEAR:.1f} a year.{_of_legs(rate, legs)}\n"
+    )
+
+
+def turns_text(red: NDArray[np.int64], shares: Sequence[float], years: int, claims: int, legs: int) -> str:
+    """Say how many nights were red for a verdict while nothing changed."""
+    rate = float(red.mean()) / years / YEAR * claims
+    each = ", ".join(f"{count} at {share:.0%}" for share, count in zip(shares, red, strict=True))
+    return (
+        f"Verdicts: nothing changed, {years} years of a claim at each share of seeds that agree: red nights {each}."
+        f" With {claims} claims, of all these shares alike, {rate:.2%} of the nights.{_of_legs(rate, legs)}\n"
+    )
+
+
+def _of_legs(rate: float, legs: int) -> str:
+    return f" A workflow of {legs} legs: {1 - (1 - rate) ** legs:.2%} of its nights." if legs > 1 else ""
+
+
+def delays_text(table: pd.DataFrame) -> str:
+    """Return delays as Markdown: the median, and how many changes were not found."""
+    lines = ["| change | " + " | ".join(f"after {b} night{'s' * (b > 1)}" for b in BASELINES) + " |",
+             "| --- |" + " --- |" * len(BASELINES)]  # fmt: skip
+    for name, rows in table.groupby("change", sort=False):
+        cells = [_cell(rows.loc[rows["baseline"] == baseline, "delay"].to_numpy()) for baseline in BASELINES]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _cell(found: Floats) -> str:
+    missed = float(np.isinf(found).mean())
+    return f"{_nights(float(np.median(found)))}; {missed:.0%} missed" if missed else _nights(float(np.median(found)))
+
+
+def precise_text(table: pd.DataFrame) -> str:
+    """Return the drop of 5 points by figure as Markdown."""
+    lines = ["| figure | s.d. | within 2 nights | nights | ideal | oracle |", "| --- | --- | --- | --- | --- | --- |"]
+    for row in table.to_dict("records"):
         lines.append(
-            f"| {name} | {rows['within_2'].mean():.1%} | {_nights(rows['median'].median())}"
-            f" | {int((rows['within_2'] >= POWER).sum())} of {len(rows)} | {together['first_night']:.1%} |"
-        )
-    lines += ["", f"A {PRECISE}, by figure; nights until 95 % are found.", "",
-              "| figure | s.d. | within 2 nights | nights | ideal | oracle |",
-              "| --- | --- | --- | --- | --- | --- |"]  # fmt: skip
-    for row in table[(table["change"] == PRECISE) & (table["claim"] != "")].sort_values("deviation").to_dict("records"):
-        lines.append(
-            f"| {row['claim']}: {row['figure']} | {row['deviation']:.3f} | {row['within_2']:.1%}"
-            f" | {_nights(row['nights_95'])} | {_nights(row['ideal'])} | {_nights(row['oracle'])} |"
+            f"| {row['figure']} | {row['deviation']:.3f} | {row['within_2']:.1%} | {_nights(row['nights_95'])}"
+            f" | {_nights(row['ideal'])} | {_nights(row['oracle'])} |"
         )
     return "\n".join([*lines, ""])
+
+
+def _name(population: Population) -> str:
+    return f"{population.claim}: {population.figure}"
 
 
 def _nights(value: float) -> str:

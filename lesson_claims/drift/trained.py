@@ -8,47 +8,42 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lesson_claims.drift.environment import cause
-from lesson_claims.drift.judgement import Judgement
-from lesson_claims.drift.rank_tests import LEAST_REFERENCE, Alarm, Nights, Quantity, first_alarm, tie_breakers
+from lesson_claims.drift.judgement import CAME_BACK, Judgement
+from lesson_claims.drift.levels import levels
+from lesson_claims.drift.rank_tests import Alarm, Quantity
+from lesson_claims.drift.seeds import Samples
+from lesson_claims.drift.tails import LEAST_REFERENCE
 from lesson_claims.drift.values import judge_numerics
 from lesson_claims.results.vocabulary import DriftState, Kind
-
-
-def nights_of(sample: pd.DataFrame) -> tuple[NDArray[np.int64], Nights]:
-    """Score the sample of one figure, rows of `History.samples` in order; return the runs that it spans, too.
-
-    A seed that was run before adds nothing unless its value is another one now; values that are not finite are left
-    out, because they have no rank (`missing.sample_defect` names them).
-    """
-    first = ~sample.duplicated(["seed", "value"]) & np.isfinite(sample["value"])
-    runs = sample["run"].unique()
-    fresh = sample[first]
-    starts = np.searchsorted(fresh["run"], [*runs, runs[-1] + 1])
-    values, ties = fresh["value"].to_numpy(), tie_breakers(fresh["seed"].to_numpy())
-    slices = [slice(a, b) for a, b in pairwise(starts)]
-    return runs, Nights.from_samples([values[part] for part in slices], [ties[part] for part in slices])
 
 
 def judge_sample(
     sample: pd.DataFrame, page: pd.DataFrame, runs: pd.DataFrame, figures: NDArray[np.int64]
 ) -> tuple[Judgement, Alarm | None]:
-    """Judge a figure by its samples since its baseline began.
+    """Judge a figure by its samples since its baseline began; return the alarm of the newest open change, too.
 
     `sample` are its rows of `History.samples`, the last ones tonight's; `page` its rows of `History.figures` that have
-    a measured value, which is the page's own seed's; `figures` how many figures had samples in each run.
+    a measured value, which is the page's own seed's; `figures` how many figures had samples in each run. Values that
+    are not finite are left out, because they have no rank (`missing.sample_defect` names them).
     """
-    spanned, nights = nights_of(sample)
+    spanned = sample["run"].unique()
+    last = len(spanned) - 1
+    finite = sample[np.isfinite(sample["value"])]
+    starts = np.searchsorted(finite["run"], [*spanned, spanned[-1] + 1])
+    seeds, values = ([finite[name].to_numpy()[a:b] for a, b in pairwise(starts)] for name in ("seed", "value"))
+    told = levels(Samples(seeds, values, figures[spanned]))
     judgement = Judgement(sample["claim"].iloc[-1], sample["figure"].iloc[-1], Kind.TRAINED, DriftState.WITHIN)
-    alarm = first_alarm(nights, figures[spanned])
-    if alarm:
+    back = f"{CAME_BACK}: {_told(told.events[-1].change.alarm)} is gone" if told.back_on(last) else ""
+    if told.open:
+        alarm = told.open[-1].alarm
+        earlier = [f"open before: {_told(change.alarm)}" for change in told.open[-2::-1]]
         since = runs.loc[spanned[alarm.first]]
-        quantity = "mean" if alarm.what is Quantity.LEVEL else "standard deviation"
         return replace(
-            judgement, state=DriftState.DRIFTED, new=alarm.night == len(spanned) - 1,
-            sentence=f"{quantity} {alarm.before:.4g} → {alarm.after:.4g} over seeds (p = {alarm.p:.1g})",
-            cause=cause(runs.loc[spanned[alarm.first - 1]], since),
+            judgement, state=DriftState.DRIFTED, new=told.new_on(last),
+            sentence="; ".join(filter(None, (back, f"{_told(alarm)} (p = {alarm.p:.1g})", *earlier))),
+            cause=cause(runs.loc[spanned[max(alarm.first - 1, 0)]], since),
         ).dated(since), alarm  # fmt: skip
-    before = int(nights.count[:-1].sum())
+    before = sum(len(part) for part in values[:-1])
     if before < LEAST_REFERENCE:
         return replace(
             judgement, state=DriftState.NO_BASELINE,
@@ -57,8 +52,16 @@ def judge_sample(
     fixed = _same_seeds(sample, page)
     if len(fixed) > 1:
         numerics = judge_numerics(fixed, runs)
-        return replace(numerics, claim=judgement.claim, figure=judgement.figure, kind=Kind.TRAINED), None
-    return judgement, None
+        judgement = replace(numerics, claim=judgement.claim, figure=judgement.figure, kind=Kind.TRAINED)
+    return replace(judgement, sentence="; ".join(filter(None, (back, judgement.sentence)))), None
+
+
+def _told(alarm: Alarm) -> str:
+    if alarm.what in (Quantity.LEVEL, Quantity.SPREAD):
+        quantity = "mean" if alarm.what is Quantity.LEVEL else "standard deviation"
+        return f"{quantity} {alarm.before:.4g} → {alarm.after:.4g} over seeds"
+    side = "below" if alarm.what is Quantity.LOW else "above"
+    return f"values {side} {alarm.edge:.4g}: {alarm.before:.2g} → {alarm.after:.2g} of the seeds"
 
 
 def _same_seeds(sample: pd.DataFrame, page: pd.DataFrame) -> pd.DataFrame:

@@ -8,11 +8,11 @@ import pandas as pd
 
 from lesson_claims.drift.environment import changes
 from lesson_claims.drift.judgement import Judgement
-from lesson_claims.results.acceptance import Acceptance
+from lesson_claims.results.acceptance import Acceptance, Key
 from lesson_claims.results.columns import TRENDS
 from lesson_claims.results.history import History
 from lesson_claims.results.numbers import share_of_range
-from lesson_claims.results.vocabulary import DriftState
+from lesson_claims.results.vocabulary import OPEN
 
 RUNS = 90
 """How many of the last runs a trend shows."""
@@ -26,7 +26,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def trends(
     history: History,
-    starts: dict[str, int],
+    starts: dict[Key, int],
     judgements: Sequence[Judgement] = (),
     acceptances: Sequence[Acceptance] = (),
     *,
@@ -37,7 +37,7 @@ def trends(
     `value` is the mean over seeds, or the single number; `low` and `high` are the least and the largest of the seeds.
     The band holds 99 of 100 nights while nothing changes; for a single number it is the printed tolerance around the
     baseline; it is missing for runs before the baseline. `when` is ISO 8601 UTC. `environment` says what changed since
-    the run before, `accepted` why the run was accepted as the claim's baseline, and `drifted` that the figure changed
+    the run before, `accepted` why the run was accepted as the figure's baseline, and `drifted` that the figure changed
     in this run; texts are empty where there is nothing to say.
     With `still`, figures that never moved are there as well.
     """
@@ -46,12 +46,12 @@ def trends(
     different = recent.groupby([series["claim"], series["figure"]], observed=True).transform("nunique")
     kept = series[different > (0 if still else 1)]
     environment = _environment_changes(history.runs)
-    since = {(each.claim, each.figure): each.since for each in judgements if each.state is DriftState.DRIFTED}
+    since = {(each.claim, each.figure): each.since for each in judgements if each.state in OPEN}
     names = history.runs["name"].tolist()
     order = {name: i for i, name in enumerate(names)}
     parts = []
     for key, rows in kept.groupby(["claim", "figure"], observed=True, sort=False):
-        start = starts.get(str(key[0]), 0)
+        start = starts.get((str(key[0]), str(key[1])), 0)
         changed = order.get(since.get(key, ""), len(names))
         low, high = _band(rows[(rows["run"] >= start) & (rows["run"] < changed)])
         shown = rows[rows["run"] >= len(history.runs) - RUNS]
@@ -59,7 +59,7 @@ def trends(
         shown = shown.assign(baseline_low=np.where(based, low, np.nan), baseline_high=np.where(based, high, np.nan))
         accepted: dict[str, list[str]] = {}
         for acceptance in acceptances:
-            if acceptance.covers(str(key[0])):
+            if acceptance.covers(str(key[0]), str(key[1])):
                 accepted.setdefault(acceptance.run, []).append(acceptance.reason)
         shown["environment"] = ["; ".join(environment[run]) for run in shown["run"]]
         shown["accepted"] = ["; ".join(accepted.get(names[run], [])) for run in shown["run"]]

@@ -1,13 +1,18 @@
-"""The rules for a single number or text, and for a verdict: a change beyond what is allowed is drift at once."""
+"""The rule for a single number or text: a change beyond what is allowed is drift at once, and a new level from then on.
+
+A figure of arithmetic has a level for each fingerprint of the numerics, so that two processors that take turns are red
+once, and not every other night.
+"""
 
 import math
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from lesson_claims.drift.environment import cause
 from lesson_claims.drift.judgement import Judgement
-from lesson_claims.results.vocabulary import ClaimVerdict, DriftState, Kind
+from lesson_claims.results.vocabulary import DriftState, Kind, ValueType
 
 RELATIVE = 1e-5
 """Tolerance of a `float` figure without a printed one, as a part of its value: what float32 arithmetic leaves."""
@@ -16,52 +21,110 @@ ABSOLUTE = 1e-6
 """The least tolerance of such a figure: float32 arithmetic leaves errors of this size in numbers near one, and where
 the figure is such an error, it differs from processor to processor."""
 
-NOISY = (Kind.TRAINED, Kind.ORDERING)
-"""Kinds of claims whose verdict may be undecided on some nights because other seeds were drawn."""
-CLOCK = "s"
-"""The unit of figures that are never judged: seconds tell of the machine, and differ from run to run."""
 
+def beyond(kind: str, before: str, after: str, tolerance: float, type_: str = "") -> bool:
+    """Say whether two measured texts differ by more than their kind allows; NaN tolerance means none is printed.
 
-def beyond(kind: str, before: str, after: str, tolerance: float) -> bool:
-    """Say whether two measured texts differ by more than their kind allows; NaN tolerance means none is printed."""
+    `type_` is what was measured; a text or a truth is compared as it stands, and where it is unknown, what can be read
+    as a number is one.
+    """
     if before == after:
         return False
+    if kind == Kind.EXACT or type_ in (ValueType.TEXT, ValueType.TRUTH):
+        return True
     x, y = _number(before), _number(after)
-    if kind == Kind.EXACT or x is None or y is None or not (math.isfinite(x) and math.isfinite(y)):
+    if x is None or y is None or not (math.isfinite(x) and math.isfinite(y)):
         return True
     allowed = tolerance if math.isfinite(tolerance) else max(RELATIVE * abs(x), ABSOLUTE)
     return abs(x - y) > allowed * (1 + 1e-9)
 
 
-def judge_value(rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
+def judge_value(rows: pd.DataFrame, runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Judgement:
     """Judge a figure by its measured values since its baseline began.
 
     `rows` are its rows of `History.figures` with a measured value, in order, the last one tonight's; the first is the
-    baseline.
+    baseline. `earlier` are those before the baseline, which tell the levels of numerics that the first row is not of.
     """
     tonight = rows.iloc[-1]
-    judgement = {"claim": tonight["claim"], "figure": tonight["figure"], "kind": str(tonight["kind"])}
-    texts = rows["measured"].tolist()
+    kind = str(tonight["kind"])
+    judgement = Judgement(tonight["claim"], tonight["figure"], kind, DriftState.REPRODUCED)
     if len(rows) == 1:
-        return Judgement(**judgement, state=DriftState.NO_BASELINE)
-    if tonight["unit"] == CLOCK:
-        return Judgement(**judgement, state=DriftState.WITHIN)
-    kind, tolerance = judgement["kind"], float(tonight["tolerance"])
-    if beyond(kind, texts[0], texts[-1], tolerance):
-        first = len(texts) - 1
-        while beyond(kind, texts[0], texts[first - 1], tolerance) and not beyond(
-            kind, texts[first - 1], texts[-1], tolerance
-        ):
-            first -= 1
-        return Judgement(
-            **judgement, state=DriftState.DRIFTED, new=first == len(texts) - 1,
-            sentence=f"{texts[first - 1]} → {texts[-1]}" + (
-                f" (baseline {texts[0]})" if texts[first - 1] != texts[0] else ""),
-            cause=cause(runs.loc[rows.iloc[first - 1]["run"]], runs.loc[rows.iloc[first]["run"]]),
-        ).dated(runs.loc[rows.iloc[first]["run"]])  # fmt: skip
-    if texts[-1] == texts[0]:
-        return Judgement(**judgement, state=DriftState.REPRODUCED)
-    return judge_numerics(rows, runs)
+        return replace(judgement, state=DriftState.NO_BASELINE)
+    start = 0
+    if kind != Kind.EXACT and earlier is not None:
+        start, rows = len(earlier), pd.concat([earlier, rows])
+    texts = rows["measured"].tolist()
+    numerics = [""] * len(rows) if kind == Kind.EXACT else rows["run"].map(runs["numerics"]).tolist()
+    tolerance, type_ = float(tonight["tolerance"]), str(tonight.get("type", ""))
+    levels = levels_of(texts, numerics, lambda x, y: beyond(kind, x, y, tolerance, type_), start)
+    own = levels[numerics[-1]]
+    if len(own.places) > 1:
+        return changed(judgement, texts, rows["run"].tolist(), own.places, runs)
+    # What other numerics did after these had come to where they are is open as well.
+    elsewhere = [level.places for level in levels.values() if len(level.places) > 1 and level.places[-1] > own.reached]
+    if elsewhere:
+        judgement = changed(judgement, texts, rows["run"].tolist(), max(elsewhere, key=lambda each: each[-1]), runs)
+        return replace(judgement, sentence=f"with other numerics, {judgement.sentence}")
+    return judgement if texts[-1] == texts[own.places[0]] else judge_numerics(rows, runs)
+
+
+@dataclass(frozen=True)
+class Level:
+    """Where a figure is with some numerics.
+
+    Attributes:
+        places: where its open levels began, the baseline's first.
+        reached: where it came to the last of them.
+    """
+
+    places: list[int]
+    reached: int
+
+
+def levels_of(
+    texts: Sequence[str], numerics: Sequence[str], differ: Callable[[str, str], bool], start: int = 0
+) -> dict[str, Level]:
+    """Follow a series of values, those of each numerics on their own.
+
+    A value that is like one of the open levels goes back to it, so later ones are gone; else it is a new one. Numerics
+    that were not there before go on where the last night was, or where others are. What was open before the place
+    `start`, where the baseline begins, is not any more.
+    """
+    levels: dict[str, Level] = {}
+    last = ""
+    for place, (text, own) in enumerate(zip(texts, numerics, strict=True)):
+        known = [levels[own]] if own in levels else [levels[last], *levels.values()] if levels else []
+        if place == start:
+            levels = {each: Level(level.places[-1:], level.reached) for each, level in levels.items()}
+            known = []
+        places = _places(text, [level.places for level in known], place, texts, differ)
+        if own not in levels or places != levels[own].places:
+            levels[own] = Level(places, place)
+        last = own
+    return levels
+
+
+def _places(
+    text: str, known: Sequence[list[int]], place: int, texts: Sequence[str], differ: Callable[[str, str], bool]
+) -> list[int]:
+    for places in known:
+        for size in range(len(places), 0, -1):
+            if not differ(texts[places[size - 1]], text):
+                return places[:size]
+    return [*(known[0] if known else []), place]
+
+
+def changed(
+    judgement: Judgement, texts: Sequence[str], at: Sequence[int], places: Sequence[int], runs: pd.DataFrame
+) -> Judgement:
+    """Return the judgement of what left its baseline, whose open levels began at `places`; `at` are the runs."""
+    first = places[-1]
+    baseline = f" (baseline {texts[places[0]]})" if texts[places[0]] != texts[places[-2]] else ""
+    return replace(
+        judgement, state=DriftState.DRIFTED, new=first == len(texts) - 1,
+        sentence=f"{texts[places[-2]]} → {texts[first]}{baseline}",
+        cause=cause(runs.loc[at[first - 1]], runs.loc[at[first]]),
+    ).dated(runs.loc[at[first]])  # fmt: skip
 
 
 def judge_numerics(rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
@@ -80,38 +143,6 @@ def judge_numerics(rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
         sentence=f"{other['measured']} → {tonight['measured']}",
         cause=cause(runs.loc[other["run"]], runs.loc[tonight["run"]]),
     ).dated(runs.loc[tonight["run"]])
-
-
-def judge_verdict(rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
-    """Judge a claim by its verdicts since its baseline began; the last row of `rows` is tonight's.
-
-    A verdict over seeds that turns must turn on two nights running: its decider may err once. A run of fewer seeds than
-    those before it may leave any claim undecided.
-    """
-    tonight = rows.iloc[-1]
-    kind, verdict = str(tonight["kind"]), str(tonight["verdict"])
-    judgement = {"claim": tonight["claim"], "figure": "", "kind": kind}
-    fewer = runs.loc[tonight["run"], "seeds"] < runs.loc[rows["run"], "seeds"].max()
-    undecided = [ClaimVerdict.NOT_RUN, *([ClaimVerdict.INCONCLUSIVE] if kind in NOISY or fewer else [])]
-    decided = rows[~rows["verdict"].isin(undecided)]
-    verdicts = decided["verdict"].astype(str).tolist()
-    if verdict == ClaimVerdict.NOT_RUN:
-        return Judgement(**judgement, state=DriftState.NOT_MEASURED)
-    if not verdicts or (len(verdicts) == 1 and verdict == verdicts[0]):
-        return Judgement(**judgement, state=DriftState.NO_BASELINE)
-    if verdict in undecided or verdict == verdicts[0]:
-        return Judgement(**judgement, state=DriftState.REPRODUCED if verdict == verdicts[0] else DriftState.WITHIN)
-    first = len(verdicts) - 1
-    while verdicts[first - 1] == verdict:
-        first -= 1
-    needed = 2 if kind in NOISY and verdict != ClaimVerdict.ERROR else 1
-    nights = len(verdicts) - first
-    before, after = (runs.loc[decided.iloc[place]["run"]] for place in (first - 1, first))
-    return Judgement(
-        **judgement, state=DriftState.DRIFTED if nights >= needed else DriftState.WITHIN, new=nights == needed,
-        sentence=f"verdict {verdicts[first - 1]} → {verdict}" + ("" if nights >= needed else ", red if it lasts"),
-        cause=cause(before, after),
-    ).dated(after)  # fmt: skip
 
 
 def _number(text: str) -> float | None:

@@ -1,4 +1,8 @@
-"""Acceptances: a run that someone accepted is the baseline from there on, for all or some claims, with the reason."""
+"""Acceptances: what a run says of some claims and figures is their baseline from there on, with the reason.
+
+In a history an acceptance names the claims and figures that it covers, one by one, so that it hides nothing else. In a
+baseline, which holds nothing but what was accepted, it names the claims that were renewed.
+"""
 
 import hashlib
 import json
@@ -7,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,68 +19,126 @@ from lesson_claims.results.baseline import BASELINE, is_baseline, renew, renew_p
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.history import append, device_kind, is_missing, read_files, write_once
 from lesson_claims.results.tables import Run, read_run
+from lesson_claims.results.vocabulary import ClaimVerdict
 
-SCHEMA = 1
+SCHEMA = 2
+
+Key = tuple[str, str]
+"""A claim and a figure; no figure means the claim itself, which is its verdict."""
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """From the run called `run` on, the claims that match one of the patterns have a new baseline."""
+    """From the run called `run` on, some claims and figures have a new baseline.
+
+    Attributes:
+        run: the run's name.
+        reason: why its numbers are right.
+        when: when it was accepted, ISO 8601 UTC.
+        figures: what it covers in a history.
+        claims: patterns of claims that are covered with all that belongs to them: of a baseline, and of histories
+            that were kept by schema 1.
+    """
 
     run: str
-    claims: tuple[str, ...]
     reason: str
     when: str
+    figures: tuple[Key, ...] = ()
+    claims: tuple[str, ...] = ()
 
-    def covers(self, claim: str) -> bool:
-        """Say whether it is about `claim`."""
-        return any(fnmatchcase(claim, pattern) for pattern in self.claims)
+    def covers(self, claim: str, figure: str) -> bool:
+        """Say whether it is about a figure of `claim`, or, without a figure, about its verdict."""
+        return (claim, figure) in self.figures or any(fnmatchcase(claim, pattern) for pattern in self.claims)
+
+    @property
+    def names(self) -> list[str]:
+        """What it covers, as `CLAIM/FIGURE`, `CLAIM`, or a pattern of claims."""
+        return [*self.claims, *(name_of(*key) for key in self.figures)]
 
 
-def accept(
-    history: str | Path,
-    run_dirs: Sequence[str | Path],
-    reason: str,
-    claims: Sequence[str] = ("*",),
-    *,
-    platforms: bool = False,
-) -> Acceptance:
-    """Make runs, each in its report directory, the baseline of the claims that match a pattern.
+def name_of(claim: str, figure: str) -> str:
+    """Return claim and figure in one text, as `lesson-claims trend` and `accept` take them."""
+    return f"{claim}/{figure}" if figure else claim
 
-    In a history they are kept if they are not yet, and the first of them begins the baseline. In a baseline (which is
-    made if it is `reports/baseline` and not there) they replace what other runs say of these claims; with `platforms`,
-    only their platform spread does. Raises ReportError where a run cannot be read or is incomplete, the runs are of
-    several kinds of device, nothing matches, there is no such history, or the acceptance cannot be written.
+
+def runs_to_accept(run_dirs: Sequence[str | Path], reason: str) -> list[Run]:
+    """Return the runs in report directories, oldest first.
+
+    Raises ReportError where one cannot be read or is incomplete, they are of several kinds of device, or the reason is
+    empty.
     """
-    runs = sorted((_readable(run_dir) for run_dir in run_dirs), key=lambda run: run.name)
-    kinds = {device_kind(run.info["environment"]) for run in runs}
-    plain = is_baseline(history) or Path(history) == Path(BASELINE)
-    if is_missing(history) and not plain:  # the name is then more likely a typing error than a new history
-        raise ReportError(f"{history}: no such history; `pytest --history` starts one")
     if not reason.strip():
         raise ReportError("--reason is empty; say why the new numbers are right")
+    runs = sorted((_readable(run_dir) for run_dir in run_dirs), key=lambda run: run.name)
+    kinds = {device_kind(run.info["environment"]) for run in runs}
     if len(kinds) > 1:
         raise ReportError(f"the runs are of {' and '.join(sorted(kinds))}; accept those of each kind of device alone")
-    for pattern in claims:
-        if not any(fnmatchcase(claim, pattern) for run in runs for claim in run.claims["claim"]):
-            raise ReportError(f"--claim {pattern}: no claim of {run_dirs[0]} matches; see its claims.csv")
-    if platforms and not plain:
-        raise ReportError(f"{history}: a history keeps no platform spread; give a baseline, such as {BASELINE}")
-    kind = kinds.pop()
-    acceptance = Acceptance("", tuple(claims), " ".join(reason.split()), datetime.now(UTC).isoformat())
-    if platforms:
-        renew_platforms(history, kind, runs, acceptance.covers)
-        name = runs[0].name
-    elif plain:
-        folders = renew(history, kind, runs, claims, acceptance.covers)
-        name = min(read_run(folder).name for folder in folders)
-        _forget(history, kind, claims)
-    else:
-        names = [append(history, run) for run in runs]
-        name = names[0]
-    acceptance = replace(acceptance, run=name)
-    _keep(history, kind, acceptance)
+    return runs
+
+
+def is_for_baseline(place: str | Path) -> bool:
+    """Say whether to accept into `place` means to renew a baseline; `reports/baseline` need not be there yet.
+
+    Raises ReportError where there is neither a baseline nor a history: the name is then more likely a typing error.
+    """
+    if is_baseline(place) or Path(place) == Path(BASELINE):
+        return True
+    if is_missing(place):
+        raise ReportError(f"{place}: no such history; `pytest --history` starts one")
+    return False
+
+
+def accept_figures(history: str | Path, runs: Sequence[Run], reason: str, figures: Sequence[Key]) -> Acceptance:
+    """Make runs the baseline of some claims and figures in a history, from the first of the runs on.
+
+    Runs that the history does not have yet are kept. Raises ReportError where it cannot be written.
+    """
+    names = [append(history, run) for run in runs]
+    acceptance = Acceptance(min(names), " ".join(reason.split()), _now(), figures=tuple(figures))
+    _keep(history, device_kind(runs[0].info["environment"]), acceptance)
     return acceptance
+
+
+def accept_claims(
+    baseline: str | Path, runs: Sequence[Run], reason: str, patterns: Sequence[str] = (), *, platforms: bool = False
+) -> Acceptance:
+    """Let runs replace what other runs of a baseline say of the claims that match a pattern, of all without one.
+
+    With `platforms`, only the platform spread is replaced. Raises ReportError where nothing matches, or the baseline
+    cannot be read or written.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(claim, pattern) for run in runs for claim in run.claims["claim"]):
+            raise ReportError(f"--claim {pattern}: no claim of the runs matches; see claims.csv")
+    kind = device_kind(runs[0].info["environment"])
+    acceptance = Acceptance("", " ".join(reason.split()), _now(), claims=tuple(patterns) or ("*",))
+
+    def covers(claim: str) -> bool:
+        return acceptance.covers(claim, "")
+
+    if platforms:
+        renew_platforms(baseline, kind, runs, covers)
+        name = runs[0].name
+    else:
+        folders = renew(baseline, kind, runs, acceptance.claims, covers)
+        name = min(read_run(folder).name for folder in folders)
+        _forget(baseline, kind, acceptance.claims)
+    acceptance = replace(acceptance, run=name)
+    _keep(baseline, kind, acceptance)
+    return acceptance
+
+
+def measured(run: Run) -> set[Key]:
+    """Return the claims that a run decided or tried to decide, and the figures that it measured."""
+    ran = run.claims.loc[run.claims["verdict"] != ClaimVerdict.NOT_RUN, "claim"]
+    there = run.measurements[run.measurements["measured"].astype(str) != ""]
+    return {(claim, "") for claim in ran} | {
+        key for table in (there, run.samples) for key in zip(table["claim"], table["figure"], strict=True)
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
 
 
 def _readable(run_dir: str | Path) -> Run:
@@ -117,31 +180,42 @@ def _parsed(files: Mapping[str, bytes | Exception]) -> tuple[list[Acceptance], l
         try:
             if isinstance(content, Exception):
                 raise content
-            fields = json.loads(content)
-            if fields.pop("schema") != SCHEMA:
-                raise ValueError("another schema version")
-            acceptance = Acceptance(**{**fields, "claims": tuple(fields["claims"])})
-            if not all(isinstance(text, str) for text in (acceptance.run, acceptance.reason, *acceptance.claims)):
-                raise TypeError("a field is not text")
-            acceptances.append(acceptance)
+            acceptances.append(_acceptance(json.loads(content)))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            problems.append(f"{name}: not a decision ({error}); restore or delete it")
+            problems.append(f"{name}: not an acceptance ({error}); restore or delete it")
     return acceptances, problems
 
 
+def _acceptance(fields: dict[str, Any]) -> Acceptance:
+    """Return the acceptance in the content of a file; schema 1 has no figures. Raises what a bad content leads to."""
+    if fields["schema"] not in range(1, SCHEMA + 1):
+        raise ValueError(f"schema version {fields['schema']}, this program reads {SCHEMA}")
+    figures = tuple((claim, figure) for claim, figure in fields.get("figures", ()))
+    claims = tuple(fields["claims"])
+    named = [*claims, *(text for key in figures for text in key)]
+    if not all(isinstance(text, str) for text in (fields["run"], fields["reason"], *named)):
+        raise TypeError("a field is not text")
+    when = datetime.fromisoformat(fields["when"])
+    when = when.replace(tzinfo=when.tzinfo or UTC)
+    return Acceptance(fields["run"], fields["reason"], when.isoformat(), figures, claims)
+
+
 def baseline_starts(
-    history: str | Path, acceptances: Sequence[Acceptance], runs: pd.DataFrame, claims: Sequence[str]
-) -> dict[str, int]:
-    """Return at which run of `runs` the baseline of a claim begins, for the claims that an acceptance covers.
+    history: str | Path, acceptances: Sequence[Acceptance], runs: pd.DataFrame, keys: Sequence[Key]
+) -> dict[Key, int]:
+    """Return at which run of `runs` the baseline begins, for those claims and figures that an acceptance covers.
 
     In a baseline it is the first run for all: it holds nothing but what was accepted.
     """
     if is_baseline(history):
         return {}
-    starts: dict[str, int] = {}
+    starts: dict[Key, int] = {}
     for acceptance in acceptances:
         after = runs.index[runs["name"] >= acceptance.run]
         exact = runs.index[runs["name"] == acceptance.run]
         start = int((exact if len(exact) else after).min()) if len(after) else len(runs) - 1
-        starts |= {claim: start for claim in claims if acceptance.covers(claim)}
+        if acceptance.claims:
+            covered = {claim for claim in dict.fromkeys(claim for claim, _ in keys) if acceptance.covers(claim, "")}
+            starts |= {key: start for key in keys if key[0] in covered}
+        starts |= dict.fromkeys(acceptance.figures, start)
     return starts

@@ -34,6 +34,11 @@ class Aliases:
             return history
         return replace(history, figures=self._renamed(history.figures), samples=self._renamed(history.samples))
 
+    def name(self, claim: str, figure: str) -> tuple[str, str]:
+        """Return the new names of a claim and its figure."""
+        claim = self.claims.get(claim, claim)
+        return claim, self.figures.get(claim, {}).get(figure, figure)
+
     def _renamed(self, table: pd.DataFrame) -> pd.DataFrame:
         claims = table["claim"].astype(str).replace(dict(self.claims))
         figures = table["figure"].astype(str)

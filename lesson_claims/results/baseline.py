@@ -29,15 +29,18 @@ BASELINE = "reports/baseline"
 """Where the baseline is, from the root of the repository."""
 
 COLUMNS = {
-    "claims": ("claim", "lesson", "part", "kind", "verdict", "expected", "seeds"),
+    "claims": ("claim", "lesson", "part", "kind", "verdict", "expected", "wins", "seeds"),
     "measurements": (
         *("claim", "figure", "kind", "printed", "measured", "tolerance"),
-        *("agreement", "seeds", "low", "high", "unit", "device"),
+        *("agreement", "seeds", "low", "high", "unit", "device", "type"),
     ),
     "samples": ("claim", "figure", "seed", "value"),
 }
 """The tables of a run that are kept, and their columns."""
-INFO = ("schema", "complete", "started", "selected", "seeds", "options", "commit", "dirty", "environment", "renewed")
+INFO = (
+    *("schema", "complete", "started", "selected", "partial", "seeds", "options"),
+    *("commit", "dirty", "environment", "renewed"),
+)
 """What is kept of run.json. `renewed` lists later runs that gave the rows of some claims."""
 
 Covers = Callable[[str], bool]
@@ -90,7 +93,7 @@ def renew(place: str | Path, kind: str, runs: Sequence[Run], patterns: Sequence[
         own = _measured(run)
         part = _part(run, lambda claim, own=own: covers(claim) and claim in own)  # type: ignore[misc]
         if len(part.claims) < len(run.claims):
-            part.info["selected"] = run.info["selected"] or " ".join(patterns)
+            part.info |= {"selected": run.info["selected"] or " ".join(patterns), "partial": True}
         after[folder] = _joined(after[folder], part, patterns) if folder in after else part
         renewed.append(folder)
     emptied = set(run_folders(place, kind)) - set(after)

@@ -4,7 +4,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, DriftState, Expectation, Kind, Mark, Scale
+from lesson_claims.results.vocabulary import (
+    Agreement,
+    ClaimVerdict,
+    Digits,
+    DriftState,
+    Expectation,
+    Kind,
+    Mark,
+    Scale,
+    ValueType,
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *_numbers("low", "high"),
         *_texts("unit", "device", "check"),
         _SECONDS,
+        _choice("type", ValueType),
+        *_numbers("page_low", "page_high"),
+        Column("platforms", "integer"),
+        _choice("digits", Digits),
     ),
     "claims": (
         *_texts("claim", "lesson", needed=True),
@@ -56,6 +70,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         _choice("verdict", ClaimVerdict, needed=True),
         _choice("expected", Expectation),
         Column("changed", "flag"),
+        Column("wins", "integer"),
         Column("seeds", "integer"),
         *_texts("evidence"),
         Column("checks", "integer"),
@@ -72,10 +87,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         _choice("verdict", ClaimVerdict, needed=True),
         *_texts("sentence"),
         *_numbers("estimate", "low", "high", "p", "level"),
+        Column("wins", "integer"),
         Column("seeds", "integer"),
-        Column("needed", "integer"),
-        _choice("alone", ClaimVerdict),
-        *_texts("alone_sentence"),
     ),
     "curves": (
         *_texts("claim", "picture", needed=True),

@@ -21,7 +21,7 @@ from lesson_claims.results.errors import ReportError
 from lesson_claims.results.files import checked, read_json, schema_of
 from lesson_claims.results.run_info import Count
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import DriftState
+from lesson_claims.results.vocabulary import OPEN, DriftState
 
 SCHEMA = 2
 AGAIN = "run lesson-claims drift again, or delete drift.json"
@@ -37,6 +37,8 @@ class DriftInfo(msgspec.Struct, kw_only=True):
     compared: Count
     baseline: str
     environment: list[str]
+    failures: list[str] = []
+    again: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class DriftTables:
         compared: how many earlier runs there were; with none, nothing was compared.
         baseline: when the newest of the claims' baselines began, ISO 8601.
         environment: what differs from the run before, a text each.
+        failures: why the run did not measure, or a night could not keep, what it should, a text each.
+        again: an earlier night's seeds with this run's versions and code, a text each; empty where they were not run.
         judgements: rows of drift.csv, one per claim and figure, in the run's order.
         trends: the table trends.csv, one row per figure and run, oldest first.
     """
@@ -56,6 +60,8 @@ class DriftTables:
     compared: int
     baseline: str
     environment: Sequence[str]
+    failures: Sequence[str]
+    again: Sequence[str]
     judgements: Sequence[Row]
     trends: pd.DataFrame
 
@@ -67,7 +73,7 @@ class DriftTables:
     @property
     def open(self) -> list[Row]:
         """Older changes that nobody has accepted yet."""
-        return [row for row in self.judgements if row["state"] == DriftState.DRIFTED and not row["new"]]
+        return [row for row in self.judgements if row["state"] in OPEN and not row["new"]]
 
     @property
     def numerics(self) -> list[Row]:
@@ -77,8 +83,10 @@ class DriftTables:
     @property
     def headline(self) -> str:
         """The result in a sentence or two."""
+        if self.failures:
+            return f"Not everything was measured or kept: {'; '.join(self.failures)}."
         if not self.compared:
-            return "Nothing to compare with yet: the history has no other run of this kind of device."
+            return "Nothing to compare with yet: the history has no other night of this kind of device."
         runs = f"{self.compared} earlier run{'' if self.compared == 1 else 's'}"
         new, older = len(self.new), len(self.open)
         if not new and not older:
@@ -136,6 +144,8 @@ def read_drift_tables(path: str | Path, run: Run) -> DriftTables | None:
         compared=info["compared"],
         baseline=info["baseline"],
         environment=info["environment"],
+        failures=info["failures"],
+        again=info["again"],
         judgements=judgements.to_dict("records"),
         trends=trends,
     )

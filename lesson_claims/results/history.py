@@ -33,10 +33,25 @@ from lesson_claims.results.tables import Run, read_run
 SCHEMA = 1
 METADATA = b"lesson-claims"
 CHUNK = 256  # files fetched and joined at a time: bounds the memory that reading needs
-READ = ("claim", "figure", "kind", "verdict", "measured", "tolerance", "unit", "seeds", "seed", "sample")
+READ = (
+    "claim",
+    "figure",
+    "kind",
+    "verdict",
+    "measured",
+    "type",
+    "tolerance",
+    "unit",
+    "wins",
+    "seeds",
+    "seed",
+    "sample",
+)
+ADDED = ("type", "wins")
+"""Columns of `READ` that files of earlier versions lack; there they are empty."""
 
 _TYPES = {"text": pa.string(), "number": pa.float64(), "integer": pa.int64(), "flag": pa.bool_()}
-_REPEATED = dict.fromkeys(("claim", "figure", "kind", "verdict"), pa.dictionary(pa.int32(), pa.string()))
+_REPEATED = dict.fromkeys(("claim", "figure", "kind", "verdict", "type"), pa.dictionary(pa.int32(), pa.string()))
 _COLUMNS: dict[str, Column] = {column.name: column for name in ("claims", "measurements") for column in TABLES[name]}
 _SCHEMA = pa.schema(
     [(name, _REPEATED.get(name, _TYPES[column.type])) for name, column in _COLUMNS.items()]
@@ -51,10 +66,10 @@ Found = tuple[dict[str, Any], pa.Table] | str
 class History:
     """The runs of one device kind, oldest first, as three tidy tables; `run` is the position of a run in `runs`.
 
-    runs: name, started (UTC), commit, dirty, partial (incomplete, or only some claims selected), seeds, numerics,
-    environment (dict). figures: run, claim, figure (empty for the claim itself), kind, verdict, measured (text),
-    tolerance (float64), unit, seeds. samples: run, claim, figure, seed (int64), value (float64). `problems` names
-    the files that could not be used, one line each.
+    runs: name, started (UTC), commit, dirty, partial (incomplete, or without some of the checks), seeds, first_seed (-1
+    if unknown), numerics, environment (dict). figures: run, claim, figure (empty for the claim itself), kind, verdict,
+    measured (text), type (of it), tolerance (float64), unit, wins, seeds. samples: run, claim, figure, seed (int64),
+    value (float64). What is unknown is missing. `problems` names the files that could not be used, one line each.
     """
 
     runs: pd.DataFrame
@@ -92,6 +107,18 @@ def append(history: str | Path, run: Run | str | Path) -> str:
     pq.write_table(_table(run), sink, compression="zstd")
     write_once(history, f"{device_kind(run.info['environment'])}/{name}.parquet", sink.getvalue().to_pybytes())
     return name
+
+
+def keeps(history: str | Path, run: Run) -> bool:
+    """Say whether a history has this run.
+
+    Raises ReportError where the history cannot be reached.
+    """
+    files, root = _file_system(history)
+    try:
+        return bool(files.exists(f"{root}/{device_kind(run.info['environment'])}/{run.name}.parquet"))
+    except OSError as error:
+        raise ReportError(f"{history}: cannot be reached: {error.strerror or error}; check the path") from error
 
 
 def is_missing(history: str | Path) -> bool:
@@ -259,22 +286,35 @@ def _parse(content: bytes | Exception) -> Found:
             return f"schema version {described['schema']}, this program reads {SCHEMA}; update the suite"
         info = described["run"]
         started(info)
-        return (info, file.read(columns=list(READ), use_threads=False).select(READ))
+        return (info, _with_added(file.read(columns=list(READ), use_threads=False)).select(READ))
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError, ReportError) as error:
         return f"damaged ({str(error).splitlines()[0]:.80}); restore or delete it"
+
+
+def _with_added(table: pa.Table) -> pa.Table:
+    for name in ADDED:
+        if name not in table.column_names:
+            table = table.append_column(_SCHEMA.field(name), pa.nulls(len(table), _SCHEMA.field(name).type))
+    return table
 
 
 def _runs(infos: list[tuple[str, dict[str, Any]]]) -> pd.DataFrame:
     rows = [
         {
             "name": name, "started": started(info), "commit": info["commit"] or "unknown", "dirty": info["dirty"],
-            "partial": bool(not info["complete"] or info["selected"]), "seeds": info["seeds"],
+            "partial": bool(not info["complete"] or info["selected"] or info.get("partial")),
+            "seeds": info["seeds"], "first_seed": _first_seed(info),
             "numerics": str(info["environment"].get("numerics", "")), "environment": info["environment"],
         }
         for name, info in infos
     ]  # fmt: skip
-    columns = ["name", "started", "commit", "dirty", "partial", "seeds", "numerics", "environment"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["name", "started", "commit", "dirty", "partial", "seeds", "first_seed"]
+    return pd.DataFrame(rows, columns=[*columns, "numerics", "environment"])
+
+
+def _first_seed(info: dict[str, Any]) -> int:
+    first = info.get("options", {}).get("first_seed")
+    return first if type(first) is int and first >= 0 else -1
 
 
 def _frames(table: pa.Table) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
+from lesson_claims.results.printed_numbers import PrintedNumber, read_number
+
 SIGNIFICANT = 6
 """Digits of a number that is compared with nothing."""
 NOISE = 1e-12
@@ -16,6 +18,12 @@ def parse(text: str) -> float | None:
         return float(text) if "_" not in text and text == text.strip() else None
     except ValueError:
         return None
+
+
+def parse_printed(text: str) -> float | None:
+    """Return the number that a page's text stands for, such as 0.87 for 87%, or None if it is some other text."""
+    number = _printed(text)
+    return None if number is None else float(number.value)
 
 
 def is_float(text: str) -> bool:
@@ -33,6 +41,13 @@ def decimals_of(text: str) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
+def _printed(text: str) -> PrintedNumber | None:
+    try:
+        return read_number(text)
+    except ValueError:
+        return None
+
+
 def show(value: float, printed: str = "", extra: int = 0) -> str:
     """Write `value` so that its difference from `printed` can be seen.
 
@@ -44,10 +59,11 @@ def show(value: float, printed: str = "", extra: int = 0) -> str:
         return "NaN"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    reference = parse(printed)
+    number = _printed(printed)
+    reference = None if number is None else float(number.value)
     least = 0
-    if reference is not None and math.isfinite(reference):
-        least = decimals_of(printed)
+    if number is not None and reference is not None and math.isfinite(reference):
+        least = max(0, -number.unit.adjusted())
         wanted = max(least, _places_to_see(value, reference))
     else:
         wanted = SIGNIFICANT - 1 - _exponent(value)

@@ -7,7 +7,7 @@ import msgspec
 
 from lesson_claims.results.files import AGAIN, checked, plain, schema_of
 
-SCHEMA = 2
+SCHEMA = 3
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)]
@@ -46,8 +46,7 @@ class Common(msgspec.Struct, kw_only=True):
     """The fields that all schema versions have.
 
     `started` is ISO 8601. `selected` says which claims were chosen, empty for all. `seeds` counts the seeds beside the
-    page's own. `exit_status` is pytest's. `source` says where each check stands. `withheld` are rows of errata.csv
-    that wait, because their claim is inconclusive after the correction for multiple tests.
+    page's own, the fewest that a claim had. `exit_status` is pytest's. `source` says where each check stands.
     """
 
     schema: int
@@ -65,12 +64,16 @@ class Common(msgspec.Struct, kw_only=True):
     environment: dict[str, Any] = {}
     checklist: list[Advice] = []
     source: dict[str, str] = {}
-    withheld: list[dict[str, Any]] = []
 
 
 class RunInfo(Common, kw_only=True):
-    """The fields of schema 2. `see` names the claims to which a claim refers; `repository` is a web address."""
+    """The fields of schema 3.
 
+    `partial` says that checks of the registry were left out, by whatever option. `see` names the claims to which a
+    claim refers; `repository` is a web address.
+    """
+
+    partial: bool = False
     lessons: dict[str, Lesson] = {}
     previous: Previous | None = None
     see: dict[str, list[str]] = {}

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from lesson_claims.results import schema_2
 from lesson_claims.results.columns import JUDGEMENTS as JUDGEMENTS_2
-from lesson_claims.results.columns import TABLES as TABLES_2
 from lesson_claims.results.columns import TRENDS as TRENDS_2
 from lesson_claims.results.columns import Column
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.files import checked
-from lesson_claims.results.run_info import SCHEMA, Common, checked_info
+from lesson_claims.results.run_info import Common
 from lesson_claims.results.run_name import run_name
 
 _CORRECTED = ".corrected"
@@ -33,9 +33,9 @@ def _named(columns: tuple[Column, ...], names: tuple[str, ...]) -> tuple[Column,
 
 
 TABLES: dict[str, tuple[Column, ...]] = {
-    **TABLES_2,
-    "claims": _named(TABLES_2["claims"], _CLAIMS),
-    "errata": tuple(column for column in TABLES_2["errata"] if column.name != "part"),
+    **schema_2.TABLES,
+    "claims": _named(schema_2.TABLES["claims"], _CLAIMS),
+    "errata": tuple(column for column in schema_2.TABLES["errata"] if column.name != "part"),
 }
 JUDGEMENTS = tuple(column for column in JUDGEMENTS_2 if column.name != "when")
 TRENDS = (
@@ -52,6 +52,7 @@ class _Lesson(msgspec.Struct):
 class _Info(Common, kw_only=True):
     lessons: dict[str, _Lesson] = msgspec.field(default_factory=dict)
     since: dict[str, Any] = msgspec.field(default_factory=dict)
+    withheld: list[dict[str, Any]] = msgspec.field(default_factory=list)
 
 
 def convert_run(
@@ -88,11 +89,10 @@ def convert_run(
     lessons = {lesson: {**about, "parts": parts[lesson]} for lesson, about in info["lessons"].items()}
     checks = [check for table in ("measurements", "decisions") for check in tables[table]["check"] if check]
     source = {check: place for check in checks if (place := info["source"].get(check.partition("[")[0]))}
-    withheld = [placed(row) for row in info["withheld"]]
     since = info.pop("since")
-    info = {**info, "schema": SCHEMA, "lessons": lessons, "previous": since or None, "withheld": withheld,
-            "source": {**info["source"], **source}}  # fmt: skip
-    return checked_info(info, where), converted, name
+    info = {**info, "lessons": lessons, "previous": since or None, "source": {**info["source"], **source}}
+    today, columns, _ = schema_2.convert_run(info, converted, where)
+    return today, columns, name
 
 
 def convert_judgements(judgements: pd.DataFrame) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def _corrected_by(claim: str, known: Mapping[str, str]) -> str:
 
 def _frame(name: str, rows: list[dict[str, Any]], like: pd.DataFrame) -> pd.DataFrame:
     """Build a table of today's columns; columns that schema 1 has keep their type."""
-    columns = [column.name for column in TABLES_2[name]]
+    columns = [column.name for column in schema_2.TABLES[name]]
     return pd.DataFrame(
         {key: pd.Series([row[key] for row in rows], dtype=like[key].dtype if key in like else object)
          for key in columns}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from lesson_claims.results import schema_1
+from lesson_claims.results import schema_1, schema_2
 from lesson_claims.results.columns import KEYS, OPTIONAL_TABLES, TABLES, Column
 from lesson_claims.results.csv_files import csv_text, frame, read_table
 from lesson_claims.results.errors import ReportError
@@ -29,7 +29,7 @@ class Run:
 
     Attributes:
         info: the content of `run.json`, as `run_info.RunInfo` describes it.
-        old_name: the name in histories of a run of schema 1, which cannot be made from the converted tables.
+        old_name: the name in histories of a run of an older schema, which cannot be made from the converted tables.
     """
 
     measurements: pd.DataFrame
@@ -86,14 +86,16 @@ def read_run(path: str | Path) -> Run:
         content = read_json(file)
     except FileNotFoundError:
         raise ReportError(f"{file}: {_STOPPED}") from None
-    old = schema_of(content, str(file), range(1, SCHEMA + 1)) == 1
-    if not old:
+    schema = schema_of(content, str(file), range(1, SCHEMA + 1))
+    if schema == SCHEMA:
         content = checked_info(content, str(file))
-    columns = schema_1.TABLES if old else TABLES
+    columns = {1: schema_1.TABLES, 2: schema_2.TABLES}.get(schema, TABLES)
     tables = {name: _read_table(path, name, columns[name]) for name in TABLES}
     name = ""
-    if old:
+    if schema == 1:
         content, tables, name = schema_1.convert_run(content, tables, str(file))
+    elif schema < SCHEMA:
+        content, tables, name = schema_2.convert_run(content, tables, str(file))
     run = Run(**tables, info=content, old_name=name)
     _check_keys(run, path)
     return run

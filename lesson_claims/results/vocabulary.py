@@ -14,10 +14,11 @@ class ClaimVerdict(StrEnum):
 
 
 class Expectation(StrEnum):
-    """The verdict on record for a claim; `open` where nobody has decided it yet."""
+    """What is on record for a claim: its verdict, or that it depends on the seed; `open` if nobody has decided it."""
 
     HOLDS = "holds"
     REFUTED = "refuted"
+    DEPENDS = "depends"
     OPEN = "open"
 
 
@@ -27,6 +28,8 @@ class Agreement(StrEnum):
     REPRODUCED = "reproduced"
     WITHIN = "within"
     OUTSIDE = "outside"
+    DEPENDS = "depends on the machine"
+    NOT_JUDGED = "not judged"
     NOT_PRINTED = "not printed"
     NOT_MEASURED = "not measured"
 
@@ -36,8 +39,8 @@ class Kind(StrEnum):
 
     `exact`: equal or wrong. `float`: arithmetic, equal at the printed digits. `trained`: the outcome of training,
     repeated over seeds. `stated`: printed, and not computed by the page's code. `behaviour`: a property on many inputs.
-    `ordering`: one thing against another over paired seeds. `scaling`: how a cost grows. Figures have the first four,
-    claims all but `stated`.
+    `ordering`: one thing against another over paired seeds. `scaling`: how a cost grows. `clock`: measured by a clock,
+    recorded and compared with nothing. Figures have the first four and `clock`, claims all but `stated` and `clock`.
     """
 
     EXACT = "exact"
@@ -47,6 +50,23 @@ class Kind(StrEnum):
     BEHAVIOUR = "behaviour"
     ORDERING = "ordering"
     SCALING = "scaling"
+    CLOCK = "clock"
+
+
+class Digits(StrEnum):
+    """What the printed digits of a figure deserve."""
+
+    SUPPORTED = "supported"
+    LIMITED = "limited by rounding"
+    TOO_MANY = "more than the method gives"
+
+
+class ValueType(StrEnum):
+    """What a measured value is; a text is never taken for the number that it may look like."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    TRUTH = "truth"
 
 
 class DriftState(StrEnum):
@@ -56,8 +76,14 @@ class DriftState(StrEnum):
     WITHIN = "within tolerance"
     NUMERICS = "numerics changed"
     DRIFTED = "drifted"
+    VANISHED = "vanished"
+    SEEDS_LOST = "seeds lost"
     NO_BASELINE = "no baseline yet"
     NOT_MEASURED = "not measured"
+
+
+OPEN = (DriftState.DRIFTED, DriftState.VANISHED, DriftState.SEEDS_LOST)
+"""States that somebody has to see to: they stay until the change is accepted, or is gone."""
 
 
 class Mark(StrEnum):
