@@ -18,15 +18,16 @@ if TYPE_CHECKING:
         equivalent,
         every,
         grows,
+        in_most_seeds,
         median_interval,
-        plausible_draw,
         prediction_interval,
         same,
         share,
         that,
     )
     from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
-    from lesson_claims.marks import claim, refuted
+    from lesson_claims.digits import jittered
+    from lesson_claims.marks import claim, depends_on_seed, refuted
     from lesson_claims.record import Decide, Measure
     from lesson_claims.runs.evidence import Evidence, EvidenceOf, Sample
     from lesson_claims.runs.numerics import run_numerics
@@ -41,14 +42,15 @@ _HOMES = {
         "equivalent",
         "every",
         "grows",
+        "in_most_seeds",
         "median_interval",
-        "plausible_draw",
         "prediction_interval",
         "same",
         "share",
         "that",
     ),
-    "lesson_claims.marks": ("claim", "refuted"),
+    "lesson_claims.digits": ("jittered",),
+    "lesson_claims.marks": ("claim", "depends_on_seed", "refuted"),
     "lesson_claims.record": ("Decide", "Measure"),
     "lesson_claims.runs.evidence": ("Evidence", "EvidenceOf", "Sample"),
     "lesson_claims.runs.numerics": ("run_numerics",),
@@ -59,6 +61,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022  in the order of the documentation
     "claim",
     "refuted",
+    "depends_on_seed",
     "Measure",
     "Decide",
     "EvidenceOf",
@@ -68,6 +71,7 @@ __all__ = [  # noqa: RUF022  in the order of the documentation
     "SharesFirstSteps",
     "Outcome",
     "run_numerics",
+    "jittered",
     "that",
     "every",
     "same",
@@ -76,8 +80,8 @@ __all__ = [  # noqa: RUF022  in the order of the documentation
     "equivalent",
     "share",
     "grows",
+    "in_most_seeds",
     "better_than_shuffled",
-    "plausible_draw",
     "prediction_interval",
     "median_interval",
     "Decision",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lesson_claims.registry import CORRECTED, Claim, Registry
+from lesson_claims.results.vocabulary import Agreement
 
 PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 FORMAT = re.compile(r"[,+]?(\.\d+)?[efg%d]?")
@@ -73,7 +74,7 @@ def errata(
             continue
         own = by_claim.get(claim.id, []) + by_claim.get(claim.id + CORRECTED, [])
         verdict = verdicts.get(claim.id)
-        if claim.truth and (verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")):
+        if claim.truth and _truth_applies(claim, verdict):
             rows.append(_claim_erratum(claim, own, sentences, verdicts))
         elif verdict == "refuted":
             rows.append(
@@ -89,6 +90,13 @@ def errata(
             )
         rows.extend(_lottery_tickets(registry, claim, by_claim.get(claim.id, [])))
     return rows
+
+
+def _truth_applies(claim: Claim, verdict: str | None) -> bool:
+    """Say whether a run bears out what we say is true: a refuted claim's correction, or a misleading claim's."""
+    if claim.expect == "depends":
+        return verdict in ("inconclusive", "refuted")
+    return verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")
 
 
 def _claim_erratum(
@@ -121,17 +129,18 @@ def _claim_erratum(
 
 
 def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Yield an erratum for each printed number of a training run that another seed would change visibly."""
+    """Yield an erratum for each printed number of a training run that does not come out, or that is luck."""
     for row in rows:
         figure = registry.figures.get(claim.id, {}).get(row["figure"])
         values = [value for _, value in row.get("sample", []) if not isinstance(value, str)]
-        if figure is None or figure.kind != "trained" or len(values) < 2 or row["low"] is None:
+        if figure is None or figure.number is None or figure.kind != "trained" or len(values) < 2 or row["low"] is None:
             continue
         low, high = min(values), max(values)
-        if row["agreement"] != "outside" and row["high"] - row["low"] <= 2 * LOTTERY:
-            continue
-        below = sum(value < float(figure.printed) for value in values)
         middle = float(np.median(values))
+        truth = _what_is_so(row, middle)
+        if not truth:
+            continue
+        below = sum(value < float(figure.number.value) for value in values)
         # Two digits of the range tell its ends and its middle apart.
         decimals = max(0, 1 - math.floor(math.log10(high - low))) if high > low else 2
         typical, least, most = (f"{value:.{decimals}f}" for value in (middle, low, high))
@@ -141,10 +150,24 @@ def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[st
             "figure": row["figure"],
             "where": figure.where,
             "says": f"{row['figure']}: {figure.printed}",
-            "truth": f"Another seed gives another number: about {middle:.3g} is typical.",
+            "truth": truth,
             "evidence": (
                 f"{len(values)} seeds give {low:.4g} to {high:.4g}, median {middle:.4g}; {below} of them lie below the "
                 f"printed number; a further run is expected between {row['low']:.4g} and {row['high']:.4g}."
             ),
             "suggestion": f"about {typical} ({least} to {most} over {len(values)} seeds)",
         }
+
+
+def _what_is_so(row: Mapping[str, Any], middle: float) -> str:
+    """Return what is true of a printed number of a training run, instead of its digits; empty if they may stand."""
+    low, high, count = row.get("page_low"), row.get("page_high"), row.get("platforms") or 1
+    platforms = "on the one platform tried" if count == 1 else f"on the {count} platforms tried"
+    if low is not None and row["agreement"] == Agreement.OUTSIDE:
+        given = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+        return f"The page's own seed does not give it: it gives {given} {platforms}."
+    if low is not None and row["agreement"] == Agreement.DEPENDS:
+        return f"The page's own seed gives {low:.4g} to {high:.4g} {platforms}, so that no digit should be printed."
+    if row["high"] - row["low"] > 2 * LOTTERY:
+        return f"Another seed gives another number: about {middle:.3g} is typical."
+    return ""

@@ -16,6 +16,10 @@ refuted = pytest.mark.refuted
 """This check asserts what the page says, and the evidence on record refutes it: it is expected to fail, strictly, and
 with `ClaimRefuted` alone."""
 
+depends_on_seed = pytest.mark.depends_on_seed
+"""This check is on record as undecided, because what it asserts depends on the seed or on the machine: it is expected
+to end inconclusive, and red as soon as it is decided either way."""
+
 
 def claim(claim_id: str) -> pytest.MarkDecorator:
     """Mark a check as one of a claim's; `claim_id` must be a literal, because it is read from the source too."""

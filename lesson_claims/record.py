@@ -1,82 +1,179 @@
 """What a check finds: measured numbers, decisions and curves, in plain Python values.
 
 A check records findings; when its function has returned, they are settled: any refutation refutes, else anything
-undecided leaves the claim undecided, and a check that recorded nothing is an error. So all figures of a check are
+undecided leaves the claim undecided, and a check that decided nothing is an error. So all figures of a check are
 recorded even where the first is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lesson_claims.deciders import prediction_interval
-from lesson_claims.decisions import Decision, Verdict
-from lesson_claims.printed import Plain, compare
+from lesson_claims.decisions import Decision, Levels, Tested, Verdict
+from lesson_claims.digits import digits_deserved, digits_over_seeds
+from lesson_claims.figures import Figure
+from lesson_claims.printed import Plain, compare, compare_trained
+from lesson_claims.recorded import Recorded
 from lesson_claims.registry import Claim, Registry
-from lesson_claims.results.vocabulary import PLATFORM_PICTURE
+from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
 
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
 
-LARGEST_MOVE = 0.02
-"""A figure that moves further than this between platforms, at one seed, should not be printed."""
-
-PLATFORM_SPREAD = "platform spread"
-"""The rule of a decision that only reports how far a figure moves between platforms."""
-
 FEWEST_TO_DECIDE = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
+
+PRINTED, TYPICAL, MACHINE, NOT_MEASURED = "printed figures", "typical draw", "this machine", "not measured"
+"""Rules of decisions that the record itself makes; all but the first only say something."""
 
 
 class NotEnoughSeeds(Exception):  # noqa: N818  nothing went wrong
     """The claim cannot be decided with the seeds of this session, so its runs are not made."""
 
 
+class UnlikeRecord(RuntimeError):  # noqa: N818  perhaps it is the machine, and nothing went wrong
+    """At the page's own seed this machine gives what no platform on record gives."""
+
+
 @dataclass
 class Record:
-    """All that one check has found."""
+    """All that one check has found.
+
+    Attributes:
+        claim: whose check it is.
+        nodes: how many parametrised checks its function has.
+        expected: what is on record for this check: "holds", "refuted", "depends" or "open".
+        checks: how many checks of the claim decide by statistics, their parameters counted.
+        levels: what the p-value of a claim with a single test must reach.
+        recorded: what the baseline says.
+        device: where it measures.
+        seeds: over how many seeds the evidence of this look is.
+        judged: the printed figures that decide, by name.
+        misprints: those that do not come out, in words.
+        misstated: stated figures that do not come out, in words.
+        machines: printed figures that depend on the machine, in words.
+        unlike: figures whose value here is none of those on record, in words.
+        verdict: of the last settling; None before the first.
+    """
 
     claim: Claim
     nodes: int
+    expected: str = "open"
+    checks: int = 1
+    levels: Levels = field(default_factory=Levels)
+    recorded: Recorded = field(default_factory=Recorded)
     device: str = "cpu"
+    seeds: int = 0
     measurements: list[dict[str, Any]] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
+    notes: list[Decision] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
     misprints: list[str] = field(default_factory=list)
+    misstated: list[str] = field(default_factory=list)
+    machines: list[str] = field(default_factory=list)
+    unlike: list[str] = field(default_factory=list)
+    verdict: Verdict | None = None
+    _earlier: list[Tested] = field(default_factory=list)
+
+    def look_again(self, seeds: int) -> None:
+        """Forget what was found, except how strong the evidence of each test has been, to look at more seeds."""
+        self._earlier = [decision.tested for decision in self.decisions if decision.tested is not None]
+        for found in (self.measurements, self.decisions, self.notes, self.curves):
+            found.clear()
+        for words in (self.judged, self.misprints, self.misstated, self.machines, self.unlike):
+            words.clear()
+        self.verdict = None
+        self.seeds = seeds
 
     def settle(self) -> Decision:
         """Return the finding that decides the check: a refutation, else what is undecided, else one that holds.
 
         Raises:
-            RuntimeError: if nothing was recorded.
+            RuntimeError: if nothing was decided.
+            UnlikeRecord: if a figure has another value than on all platforms on record.
         """
+        if self.unlike:
+            raise UnlikeRecord(f"{self.claim.id}: {'; '.join(self.unlike)}")
+        self._decide_tests()
         printed = self._printed()
         if printed is not None:
             self.decisions.append(printed)
         for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.HOLDS):
             for decision in self.decisions:
                 if decision.verdict == verdict:
+                    self.verdict = verdict
                     return decision
         if self.measurements:
-            return Decision(
-                Verdict.HOLDS, "The figures were measured; a trained figure alone decides nothing.", "measured"
+            raise RuntimeError(
+                f"the check of {self.claim.id} measured and decided nothing, so it could never fail: "
+                "decide, or measure a figure that the page prints"
             )
         raise RuntimeError(f"the check of {self.claim.id} recorded nothing, so it could never fail: decide or measure")
 
+    @property
+    def more_may_decide(self) -> bool:
+        """Whether a test over seeds is undecided, so that more of them may decide it."""
+        return any(each.verdict == Verdict.INCONCLUSIVE and each.seeds and each.tested for each in self.decisions)
+
+    @property
+    def weakest(self) -> Decision | None:
+        """The test over seeds that the smallest share of seeds agrees with; None where nothing is counted by seed."""
+        counted = [each for each in self.decisions if each.seeds and each.tested and each.tested.wins is not None]
+        return min(counted, key=lambda each: (each.tested.wins or 0) / each.seeds if each.tested else 0, default=None)
+
+    @property
+    def contradicted(self) -> str:
+        """How an undecided check contradicts what is on record for it, in words; empty where it does not."""
+        expected = self.expected
+        if expected not in ("holds", "refuted"):
+            return ""
+        if self.machines:
+            return f"is on record as {expected}, and its figure depends on the machine"
+        weakest = self.weakest
+        if weakest is None or weakest.tested is None or weakest.tested.wins is None:
+            return ""
+        wins, seeds = weakest.tested.wins, weakest.seeds
+        if not self.recorded.contradicts(self.claim.id, expected, wins, seeds):
+            return ""
+        return f"is on record as {expected}, and {wins} wins of {seeds} seeds contradict that (p < 0.001)"
+
+    def _decide_tests(self) -> None:
+        """Give each statistical test the verdict that it has among all tests of the claim."""
+        tests = [place for place, decision in enumerate(self.decisions) if decision.tested is not None]
+        levels = self.levels.shared_by(len(tests) * self.checks)
+        earlier = self._earlier if len(self._earlier) == len(tests) else []
+        for number, place in enumerate(tests):
+            decision = self.decisions[place]
+            if earlier and decision.tested is not None:
+                decision = replace(decision, tested=decision.tested.joined(earlier[number]))
+            decision = decision.at(levels)
+            if decision.verdict == Verdict.INCONCLUSIVE and decision.seeds and decision.tested is not None:
+                wins = decision.tested.wins
+                said = "" if wins is None else f" So far it depends on the seed: {wins} of {decision.seeds}."
+                decision = replace(decision, sentence=decision.sentence + said)
+            self.decisions[place] = decision
+
     def _printed(self) -> Decision | None:
-        """Return what the figures that training does not touch say together."""
-        fixed = [row for row in self.measurements if row["kind"] in ("exact", "float") and row["printed"]]
-        if not fixed:
+        """Return what the printed figures say together, those of training runs at the page's own seed."""
+        printed = [row for row in self.measurements if row["figure"] in self.judged]
+        if not printed:
             return None
-        verdict = Verdict.REFUTED if self.misprints else Verdict.HOLDS
-        right = len(fixed) - len(self.misprints)
-        sentence = f"{right} of {len(fixed)} printed figures come out" + "".join(f"; {text}" for text in self.misprints)
-        return Decision(verdict, sentence + ".", "printed figures")
+        verdict = Verdict.HOLDS
+        wrong = [*self.misprints, *self.misstated, *self.machines]
+        if wrong:
+            verdict = Verdict.REFUTED if self.misprints or self.misstated else Verdict.INCONCLUSIVE
+        right = len(printed) - len(wrong)
+        return Decision(
+            verdict, f"{right} of {len(printed)} printed figures come out{''.join(f'; {each}' for each in wrong)}.",
+            PRINTED,
+        )  # fmt: skip
 
 
 def plain(value: Any) -> Plain:
@@ -110,6 +207,7 @@ class Measure:
         unit: str = "",
         bounds: tuple[float, float] | None = None,
         within: tuple[float, float] | None = None,
+        noise: Sequence[float] = (),
     ) -> None:
         """Record a figure that the page prints.
 
@@ -120,41 +218,91 @@ class Measure:
             unit: such as "s".
             bounds: the range of a trained quantity, such as (0, 1) for an accuracy, beyond which no interval reaches.
             within: for a stated figure, the interval in which the printed number may lie.
+            noise: for a float figure, its values with inputs moved by a few units in the last place (`jittered`); they
+                tell how many printed digits the method gives.
         """
         figure = self._registry.figure(self._record.claim.id, name)
         single, seeds, values = _parts(value)
         interval = within
-        if values and figure.kind == "trained" and not isinstance(single, str):
+        if values and not isinstance(single, (str, bool)):
             interval = prediction_interval(values, TRAINED_COVERAGE, bounds)
-            if value.platforms and interval is not None:
-                interval = self._with_platforms(name, value.platforms, interval)
-        comparison = compare(figure, single, interval)
-        if comparison.agreement == "outside" and figure.kind in ("exact", "float"):
-            self._record.misprints.append(f"{name} is printed as {figure.printed} and comes out as {single!r}")
+        # What a processor gives to the last digit, another device computes in another order, as a run of its own.
+        as_trained = figure.kind == Kind.FLOAT and figure.tolerance is not None and self._record.device != "cpu"
+        if (figure.kind == Kind.TRAINED or as_trained) and not isinstance(single, (str, bool)):
+            self._trained(figure, single, seeds, values, interval, unit, getattr(value, "platforms", {}))
+            return
+        comparison = compare(figure, single, within)
+        if figure.kind != Kind.CLOCK and (figure.kind != Kind.STATED or within is not None):
+            self._record.judged.append(name)
+        if comparison.agreement == Agreement.OUTSIDE and name in self._record.judged:
+            wrong = self._record.misstated if figure.kind == Kind.STATED else self._record.misprints
+            wrong.append(f"{name} is printed as {figure.printed} and comes out as {single!r}")
         self._add(name, figure.kind, figure.printed, single, comparison.agreement, seeds, values, interval, unit)
         self._record.measurements[-1]["tolerance"] = comparison.tolerance
+        moved = [*noise, *getattr(value, "platforms", {}).values()]
+        if figure.kind == Kind.FLOAT and moved and not isinstance(single, (str, bool)):
+            self._record.measurements[-1]["digits"] = str(digits_deserved(figure, single, moved))
 
-    def _with_platforms(
-        self, name: str, platforms: Mapping[str, Any], interval: tuple[float, float]
-    ) -> tuple[float, float]:
-        """Record how far a figure moves between platforms at its seed, and return the union of both spreads."""
-        spread = {platform: float(value) for platform, value in platforms.items()}
-        low, high = min(spread.values()), max(spread.values())
-        warning = "; it moves too far to be printed" if high - low > LARGEST_MOVE else ""
-        sentence = (
-            f"{name}: at the page's own seed, {len(spread)} settings of instruction sets and threads give "
-            f"{low:.4g} to {high:.4g}{warning}."
-        )
-        self._record.decisions.append(
-            Decision(Verdict.HOLDS, sentence, PLATFORM_SPREAD, estimate=high - low, low=low, high=high)
-        )
-        self.curve(PLATFORM_PICTURE.format(figure=name), list(spread), list(spread.values()), mark="bar", y_label=name)
-        return min(interval[0], low), max(interval[1], high)
+    def _trained(
+        self,
+        figure: Figure,
+        here: float,
+        seeds: Sequence[int],
+        values: Sequence[Plain],
+        interval: tuple[float, float] | None,
+        unit: str,
+        platforms: Mapping[str, Any],
+    ) -> None:
+        """Record a figure of a training run: at the page's own seed, on all platforms on record and tried here."""
+        name = figure.name
+        self._record.judged.append(name)
+        tried = {platform: float(value) for platform, value in platforms.items()}
+        on_record = self._record.recorded.spreads.get((self._record.claim.id, name), {})
+        known = {**on_record, **tried}
+        numbers = [float(each) for each in values]
+        comparison = compare_trained(figure, here, known)
+        self._add(name, figure.kind, figure.printed, here, comparison.agreement, seeds, values, interval, unit)
+        low, high = min([*known.values(), here]), max([*known.values(), here])
+        self._record.measurements[-1] |= {
+            "tolerance": comparison.tolerance, "page_low": low, "page_high": high, "platforms": len(known) or 1,
+        }  # fmt: skip
+        if figure.number is not None and len(numbers) > 1:
+            self._record.measurements[-1]["digits"] = str(digits_over_seeds(figure, numbers))
+        if comparison.agreement == Agreement.OUTSIDE:
+            self._record.misprints.append(comparison.words + _rank(figure, numbers))
+        elif comparison.agreement == Agreement.DEPENDS:
+            self._record.machines.append(comparison.words)
+        if comparison.unlike_record and on_record and comparison.agreement != Agreement.OUTSIDE:
+            self._record.unlike.append(
+                f"{comparison.unlike_record}: a fault of the code or of this machine, or a platform that is not on "
+                "record yet (`pytest --platforms`, then `lesson-claims accept --platforms`)"
+            )
+        if interval is not None and figure.number is not None:
+            self._typical(figure, float(figure.number.value), numbers, interval)
+        if tried:
+            self.curve(PLATFORM_PICTURE.format(figure=name), list(tried), list(tried.values()), mark="bar",
+                       y_label=name)  # fmt: skip
 
-    def each(self, name: str, values: Iterable[Any]) -> None:
-        """Record the figures `name[0]`, `name[1]`, … of a vector or a shape."""
+    def _typical(self, figure: Figure, printed: float, values: Sequence[float], interval: tuple[float, float]) -> None:
+        """Say where the printed figure stands among the seeds, if one more seed would hardly give it."""
+        if not interval[0] <= printed <= interval[1]:
+            self._record.notes.append(
+                Decision(
+                    Verdict.HOLDS,
+                    f"{figure.name}: {figure.printed} is no typical number: one more seed is expected between "
+                    f"{interval[0]:.4g} and {interval[1]:.4g}"
+                    f"{_rank(figure, values)}.",
+                    TYPICAL,
+                    float(np.median(values)),
+                    *interval,
+                    seeds=len(values),
+                )
+            )
+
+    def each(self, name: str, values: Iterable[Any], *, noise: Sequence[Any] = ()) -> None:
+        """Record the figures `name[0]`, `name[1]`, … of a vector or a shape; the noise is of such vectors too."""
         for index, value in enumerate(values):
-            self(f"{name}[{index}]", value)
+            self(f"{name}[{index}]", value, noise=[moved[index] for moved in noise])
 
     def also(
         self,
@@ -177,7 +325,7 @@ class Measure:
         """Record that a figure of the page was not measured, and why."""
         figure = self._registry.figure(self._record.claim.id, name)
         self._add(name, figure.kind, figure.printed, "", "not measured", [], [], None, "")
-        self._record.decisions.append(Decision(Verdict.HOLDS, f"{name} was not measured: {why}.", "not measured"))
+        self._record.notes.append(Decision(Verdict.HOLDS, f"{name} was not measured: {why}.", NOT_MEASURED))
 
     def curve(
         self,
@@ -262,17 +410,18 @@ class Measure:
     ) -> None:
         if any(row["figure"] == name for row in self._record.measurements):
             raise ValueError(f"figure {name!r} of {self._record.claim.id} was recorded already in this check")
-        if measured != measured and not (printed and kind in ("exact", "float")):
+        if measured != measured and not (printed and kind in (Kind.EXACT, Kind.FLOAT)):
             raise ValueError(f"{name!r} of {self._record.claim.id} is NaN: find out why, or say so in words")
         low, high = interval if interval is not None else (None, None)
         self._record.measurements.append(
             {
                 "figure": name,
-                "kind": kind,
+                "kind": str(kind),
                 "printed": printed,
                 "measured": measured,
+                "type": str(_type(measured)),
                 "tolerance": None,
-                "agreement": agreement,
+                "agreement": str(agreement),
                 "seeds": len(seeds) or None,
                 "low": None if low is None else float(low),
                 "high": None if high is None else float(high),
@@ -281,6 +430,20 @@ class Measure:
                 "sample": [[seed, value] for seed, value in zip(seeds, values, strict=True)],
             }
         )
+
+
+def _rank(figure: Figure, values: Sequence[float]) -> str:
+    """Say where a printed number stands among the values at other seeds; empty where there are none."""
+    if not values or figure.number is None:
+        return ""
+    below = sum(value < float(figure.number.value) for value in values)
+    return f"; {below} of {len(values)} other seeds give less than is printed"
+
+
+def _type(measured: Plain) -> ValueType:
+    if isinstance(measured, str):
+        return ValueType.TEXT
+    return ValueType.TRUTH if isinstance(measured, bool) else ValueType.NUMBER
 
 
 def _parts(value: Any) -> tuple[Plain, list[int], list[Any]]:

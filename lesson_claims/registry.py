@@ -54,7 +54,7 @@ from lesson_claims.figures import Figure, FigureFileError, load_figures
 from lesson_claims.project import TABLE, Project
 
 Kind = Literal["exact", "float", "trained", "behaviour", "ordering", "scaling"]
-Expectation = Literal["holds", "refuted", "open"]
+Expectation = Literal["holds", "refuted", "depends", "open"]
 
 CORRECTED = ".corrected"
 SLUG = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
@@ -122,7 +122,7 @@ class Claim:
         kind: how it is decided: "exact" (equal or wrong), "float" (arithmetic, equal at the printed digits), "trained"
             (the outcome of runs over seeds), "behaviour" (a property on many inputs), "ordering" (A against B over
             paired seeds), "scaling" (how counted cost grows).
-        expect: the verdict on record.
+        expect: what is on record: a verdict, "depends" (on the seed or the machine), or "open" (nobody has decided).
         file: name of its .toml file without the ending.
         reason: why it is refuted, if it is.
         truth: what is true instead, for a claim that misleads without being refuted.

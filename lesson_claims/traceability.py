@@ -15,6 +15,9 @@ from pathlib import Path
 
 from lesson_claims.registry import Registry, RegistryError
 
+STATISTICAL = {"beats", "equivalent", "in_most_seeds", "share", "better_than_shuffled"}
+"""The deciders that infer from whatever they are given; `grows` does so from evidence over seeds alone."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -25,6 +28,8 @@ class Check:
         line: of its `def`.
         claim: id of its claim.
         refutes: whether it, or one of its parameters, is marked as refuting the claim.
+        depends: whether it, or one of its parameters, is marked as depending on the seed.
+        statistical: whether it decides by statistics: on evidence over seeds, or on other samples.
         figures: patterns of the figure names that it can measure.
     """
 
@@ -32,6 +37,8 @@ class Check:
     line: int
     claim: str
     refutes: bool
+    depends: bool
+    statistical: bool
     figures: tuple[re.Pattern[str], ...]
 
 
@@ -81,11 +88,15 @@ def verify(registry: Registry, checks: list[Check]) -> None:
         own = by_claim.get(claim.id, [])
         if not own:
             raise RegistryError(f"claim {claim.id} has no check; write one or take the claim out of its .toml file")
-        if (claim.expect == "refuted") != any(check.refutes for check in own):
-            raise RegistryError(
-                f"claim {claim.id} is expected to be {claim.expect}, and its checks say otherwise: "
-                "the mark @refuted belongs on a check of a refuted claim, and on no other"
-            )
+        for mark, expected, marked in (
+            ("refuted", "refuted", any(check.refutes for check in own)),
+            ("depends_on_seed", "depends", any(check.depends for check in own)),
+        ):
+            if (claim.expect == expected) != marked:
+                raise RegistryError(
+                    f"claim {claim.id} is on record as {claim.expect!r}, and its checks say otherwise: "
+                    f"the mark @{mark} belongs on a check of a claim with expect = {expected!r}, and on no other"
+                )
     for page_id, figures in registry.figures.items():
         patterns = [pattern for check in by_claim[page_id] for pattern in check.figures]
         for check in by_claim[page_id]:
@@ -121,8 +132,18 @@ def _check(node: ast.FunctionDef, file: str, registry: Registry) -> Check:
         raise RegistryError(
             f"{place}: the check of {claim} belongs in {module}.py under the name {stem}, or {stem}__ and a word more"
         )
-    refutes = any(_name(name) == "refuted" for mark in node.decorator_list for name in ast.walk(mark))
-    return Check(f"{file}::{node.name}", node.lineno, claim, refutes, tuple(_figures(node)))
+    named = {_name(name) for mark in node.decorator_list for name in ast.walk(mark)}
+    taken = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+    called = {_name(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    return Check(
+        f"{file}::{node.name}",
+        node.lineno,
+        claim,
+        refutes="refuted" in named,
+        depends="depends_on_seed" in named,
+        statistical="evidence" in taken or bool(called & STATISTICAL),
+        figures=tuple(_figures(node)),
+    )
 
 
 def _name(node: ast.AST) -> str:

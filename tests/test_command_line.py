@@ -26,7 +26,7 @@ def test_bad_usage_is_2(arguments, capsys):
     assert "usage" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["accept", "trend"])
+@pytest.mark.parametrize("command", ["merge", "trend"])
 def test_a_subcommand_imports_nothing_that_others_alone_need(command):
     look = f"""
 import contextlib, sys

@@ -1,13 +1,15 @@
 """Printed figures, growth, shares and shuffles."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lesson_claims.deciders import better_than_shuffled, grows, plausible_draw, prediction_interval, share
-from lesson_claims.decisions import Verdict
+from lesson_claims.deciders import better_than_shuffled, grows, prediction_interval, share
+from lesson_claims.decisions import Levels, Verdict
 
 LSTM = [0.72, 0.70, 0.71, 0.65, 0.73]
 samples = st.lists(st.integers(0, 1000).map(lambda k: k / 1000), min_size=3, max_size=25)
@@ -28,48 +30,15 @@ def test_the_prediction_interval_holds_its_seeds_and_grows_with_coverage(values,
     assert 0 <= wide[0] <= narrow[0] <= min(values) <= max(values) <= narrow[1] <= wide[1] <= 1
 
 
-def test_a_lucky_figure_is_found_and_placed():
-    decision = plausible_draw("0.8760", LSTM, bounds=(0, 1))
-    assert decision.verdict == Verdict.REFUTED
-    assert decision.p < 0.05 == decision.level
-    assert "5 of 5 seeds are below it and 0 above" in decision.sentence
-    joined = plausible_draw("0.8760", LSTM, platforms=[0.7, 0.88], bounds=(0, 1))
-    assert (joined.verdict, joined.high) == (Verdict.HOLDS, 0.88)
-
-
-def test_a_printed_figure_stands_for_all_that_round_to_it():
-    assert plausible_draw("0.88", [0.8798] * 5).verdict == Verdict.HOLDS
-    assert plausible_draw("0.8799", [0.8798] * 5).verdict == Verdict.REFUTED
-    assert plausible_draw(0.88, [0.8798] * 5).verdict == Verdict.REFUTED
-    assert plausible_draw("1.2e-3", [0.00124] * 5).verdict == Verdict.HOLDS
-    assert plausible_draw("4", [4.4] * 3).verdict == Verdict.HOLDS
-
-
-def test_two_seeds_place_nothing():
-    decision = plausible_draw("0.5", [0.4, 0.6])
-    assert (decision.verdict, decision.needed) == (Verdict.INCONCLUSIVE, 3)
-
-
-@given(samples, st.floats(0, 1))
-def test_holding_is_lying_in_the_interval(values, figure):
-    decision = plausible_draw(figure, values, bounds=(0, 1))
-    assert (decision.verdict == Verdict.HOLDS) == (decision.low <= figure <= decision.high)
-    if decision.verdict == Verdict.REFUTED:
-        assert decision.p <= decision.level + 1e-9
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: prediction_interval([0.5, np.nan, 0.5]), "is nan at index"),
         (lambda: prediction_interval([0.5, 0.5, 1.5], bounds=(0, 1)), "beyond its bounds"),
         (lambda: prediction_interval([0.5, 0.5, 0.5], coverage=1.0), "coverage must lie"),
-        (lambda: plausible_draw("nan", LSTM), "'nan' is not a number"),
-        (lambda: plausible_draw("many", LSTM), "'many' is not a number"),
-        (lambda: plausible_draw("0.5", LSTM, platforms=[np.nan]), "platform spread is nan"),
     ],
 )
-def test_figures_that_are_no_numbers_are_loud(call, message):
+def test_samples_without_an_interval_are_loud(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -100,10 +69,10 @@ def test_decay_over_initialisations():
     assert decision.verdict == Verdict.HOLDS
     assert decision.estimate == pytest.approx(-0.6)
     assert decision.sentence.startswith(
-        "the gradient has a slope of log y over x below -0.1 with R² ≥ 0.95 in 9 of 9 seeds (p = 0.002); "
+        "the gradient has a slope of log y over x below -0.1 with R² ≥ 0.95 in 9 of 9 seeds; "
     )
     assert grows(X, np.exp(-rates * X), law="exponential").verdict == Verdict.REFUTED
-    assert grows(X, np.exp(-rates[:4] * X), law="exponential").needed == 5
+    assert grows(X, np.exp(-rates[:4] * X), law="exponential").verdict == Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -150,9 +119,10 @@ def test_growth_that_cannot_be_judged_is_loud(call, message):
 
 
 def test_a_fair_coin():
-    decision = share(8_010, 16_000, equals=0.5, margin=0.02, seeds=2, what="the share of label 1")
+    decision = share(8_010, 16_000, equals=0.5, margin=0.02, what="the share of label 1")
     assert decision.verdict == Verdict.HOLDS
-    assert (decision.seeds, decision.estimate) == (2, 8_010 / 16_000)
+    # Rows are no seeds: nothing is counted by seed, and more seeds would not decide it.
+    assert (decision.seeds, decision.tested.wins, decision.estimate) == (0, None, 8_010 / 16_000)
     assert share(9_000, 16_000, equals=0.5, margin=0.02).verdict == Verdict.REFUTED
 
 
@@ -172,15 +142,55 @@ def test_shares_are_exact_binomial_tests(trials, data, limit):
     assert mirrored.verdict == decision.verdict
 
 
-def test_needed_trials_are_the_first_that_decide():
-    decision = share(10, 10, at_least=0.9)
-    assert (decision.verdict, decision.needed) == (Verdict.INCONCLUSIVE, 29)
-    assert share(29, 29, at_least=0.9).verdict == Verdict.HOLDS
-    assert share(28, 28, at_least=0.9).verdict == Verdict.INCONCLUSIVE
-    over_seeds = share(8_100, 16_000, equals=0.5, margin=0.01, seeds=2)
-    counts = {seeds: (8_100 * seeds // 2, 8_000 * seeds) for seeds in (over_seeds.needed - 1, over_seeds.needed)}
-    verdicts = [share(*count, equals=0.5, margin=0.01).verdict for count in counts.values()]
-    assert verdicts == [Verdict.INCONCLUSIVE, Verdict.HOLDS]
+@given(st.integers(1, 300), st.data(), st.floats(0.1, 0.9), st.floats(0.02, 0.3))
+def test_two_sides_spend_the_level_once(trials, data, equals, margin):
+    low, high = max(0.0, equals - margin), min(1.0, equals + margin)
+    assume(low > 0 and high < 1)
+    successes = data.draw(st.integers(0, trials))
+    found = share(successes, trials, equals=equals, margin=margin, of_seeds=True).tested
+    below, above = stats.binom.cdf(successes, trials, low), stats.binom.sf(successes - 1, trials, high)
+    assert found.p_refuted == pytest.approx(min(1, 2 * min(below, above)))
+    one, other = (share(successes, trials, **{side: limit}, of_seeds=True).tested
+                  for side, limit in (("at_least", low), ("at_most", high)))  # fmt: skip
+    assert found.e_refuted == pytest.approx((one.e_refuted + other.e_refuted) / 2)
+    assert found.e_holds == min(one.e_holds, other.e_holds)
+    assert found.p_holds == max(one.p_holds, other.p_holds)
+
+
+@functools.cache
+def within_a_tenth_of_one_half(successes, trials):
+    found = share(successes, trials, equals=0.5, margin=0.1, of_seeds=True)
+    return found.at(Levels(1e-12, 0.05, every_look=True)).verdict != Verdict.REFUTED
+
+
+@pytest.mark.parametrize("truth", [0.4, 0.5, 0.6])
+def test_a_share_within_its_margin_is_refuted_at_most_at_the_level_however_often_one_looks(truth):
+    alive = np.array([1.0])
+    for trials in range(1, 31):
+        alive = np.append(alive * (1 - truth), 0) + np.append(0, alive * truth)
+        alive *= [within_a_tenth_of_one_half(successes, trials) for successes in range(trials + 1)]
+    assert 1 - alive.sum() <= 0.05
+
+
+def test_runs_count_as_seeds_and_rows_do_not():
+    runs = share(19, 20, at_least=0.5, of_seeds=True)
+    assert (runs.seeds, runs.tested.wins) == (20, 19)
+    assert share(19, 20, at_most=0.5, of_seeds=True).tested.wins == 1
+    assert share(19, 20, equals=0.5, margin=0.1, of_seeds=True).tested.wins is None
+    rows = share(19, 20, at_least=0.5)
+    assert (rows.seeds, rows.tested.wins) == (0, None)
+
+
+@given(st.integers(1, 60), st.data(), st.floats(0.05, 0.95))
+def test_rows_are_decided_by_their_exact_p_also_where_seeds_are_added(trials, data, limit):
+    """Their number is fixed, so that nothing is to be paid for looking again."""
+    successes = data.draw(st.integers(0, trials))
+    rows = share(successes, trials, at_least=limit)
+    levels = [Levels(0.01, 0.02, every_look=every_look) for every_look in (False, True)]
+    fixed, looked = (rows.at(each) for each in levels)
+    assume(all(abs(p - level) > 1e-9 for p in (rows.tested.p_holds, rows.tested.p_refuted) for level in (0.01, 0.02)))
+    assert fixed.verdict == looked.verdict
+    assert fixed.p == pytest.approx(looked.p)
 
 
 @pytest.mark.parametrize(
@@ -212,9 +222,16 @@ def test_beating_the_shuffles():
     assert better_than_shuffled(2.0, shuffles).verdict == Verdict.HOLDS
     assert better_than_shuffled(-1.0, shuffles).verdict == Verdict.REFUTED
     assert better_than_shuffled(0.5, shuffles).verdict == Verdict.INCONCLUSIVE
-    decision = better_than_shuffled([2.0, 0.6], np.stack([shuffles, shuffles[::-1]]))
-    assert (decision.verdict, decision.seeds) == (Verdict.HOLDS, 2)
+    decision = better_than_shuffled([2.0] * 8 + [0.6], np.stack([shuffles] * 8 + [shuffles[::-1]]), what="the gain")
+    assert (decision.verdict, decision.seeds, decision.tested.wins) == (Verdict.HOLDS, 9, 8)
+    assert decision.sentence == "the gain exceeds what 99 shuffles of the labels give: in 8 of 9 seeds."
+    assert better_than_shuffled([0.6] * 9, np.stack([shuffles] * 9)).verdict == Verdict.REFUTED
 
 
 def test_shuffles_that_all_tie_decide_nothing():
     assert better_than_shuffled(1.0, np.ones(99)).p == 1.0
+
+
+def test_shuffles_are_decided_by_their_p_also_where_seeds_are_added():
+    decision = better_than_shuffled(2.0, np.linspace(0, 1, 999)).at(Levels(0.002, 0.002, every_look=True))
+    assert (decision.verdict, decision.p, decision.tested.wins) == (Verdict.HOLDS, pytest.approx(1 / 1000), None)

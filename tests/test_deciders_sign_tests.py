@@ -1,4 +1,4 @@
-"""The sign tests: what they decide, the seeds they ask for, and their symmetries."""
+"""The sign tests: what they decide, and their symmetries."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lesson_claims.deciders import beats, equivalent, median_interval
-from lesson_claims.deciders.sign_test import LEVEL, MOST_SEEDS, majority
-from lesson_claims.decisions import Verdict
+from lesson_claims.deciders import beats, equivalent, in_most_seeds, median_interval
+from lesson_claims.deciders.e_values import majority_e
+from lesson_claims.deciders.sign_test import majority
+from lesson_claims.decisions import LEVEL, Decision, Verdict
 
 # Hundredths: values that tie, as accuracies on a validation set do.
 accuracies = st.integers(0, 100).map(lambda k: k / 100)
@@ -21,17 +22,16 @@ MIRRORED = dict(zip(ORDER, reversed(ORDER), strict=True))
 def test_five_unanimous_seeds_decide():
     decision = beats([0.99, 0.98, 0.97, 0.9, 0.95], [0.6, 0.6, 0.65, 0.61, 0.63], by=0.02, names=("GRU", "RNN"))
     assert decision.verdict == Verdict.HOLDS
-    assert (decision.p, decision.seeds, decision.needed) == (1 / 32, 5, None)
+    assert (decision.p, decision.level, decision.seeds) == (1 / 32, LEVEL, 5)
     assert decision.sentence == (
-        "GRU exceeds RNN by more than 0.02 in 5 of 5 seeds (p = 0.031); "
-        "median difference 0.32 (0.29 to 0.39), mean 0.34."
+        "GRU exceeds RNN by more than 0.02 in 5 of 5 seeds; median difference 0.32 (0.29 to 0.39), mean 0.34."
     )
     assert (decision.low, decision.high) == pytest.approx((0.29, 0.39))
 
 
-def test_four_unanimous_seeds_ask_for_a_fifth():
+def test_four_unanimous_seeds_decide_nothing():
     decision = beats([1.0, 1.0, 1.0, 1.0], 0.5)
-    assert (decision.verdict, decision.needed, decision.low) == (Verdict.INCONCLUSIVE, 5, None)
+    assert (decision.verdict, decision.p, decision.low) == (Verdict.INCONCLUSIVE, 1 / 16, None)
 
 
 def test_no_harm_is_a_negative_by():
@@ -41,10 +41,36 @@ def test_no_harm_is_a_negative_by():
 
 
 @pytest.mark.parametrize("seeds", [5, 20, 100])
-def test_ties_decide_nothing_and_no_number_of_seeds_would(seeds):
-    for decision in (beats([0.52] * seeds, 0.5, by=0.02), equivalent([0.52] * seeds, 0.5, margin=0.02)):
-        assert (decision.verdict, decision.needed) == (Verdict.INCONCLUSIVE, None)
-        assert f"{seeds} tied" in decision.sentence
+def test_a_tie_is_no_win_and_no_difference_beyond_the_margin(seeds):
+    beaten, equal = beats([0.52] * seeds, 0.5, by=0.02), equivalent([0.52] * seeds, 0.5, margin=0.02)
+    assert (beaten.verdict, equal.verdict) == (Verdict.REFUTED, Verdict.INCONCLUSIVE)
+    assert all(f"{seeds} tied" in decision.sentence for decision in (beaten, equal))
+    assert (beaten.tested.wins, equal.tested.wins) == (0, 0)
+    assert beats([0.5] * seeds, [0.5] * seeds).verdict == Verdict.REFUTED
+
+
+def test_ties_count_among_the_seeds_of_either_direction():
+    assert beats([1.0] * 5 + [0.0] * 3, 0.0).p == pytest.approx(stats.binom.sf(4, 8, 0.5))
+    assert equivalent([0.0] * 4 + [0.1] * 6, 0.0, margin=0.1).verdict == Verdict.INCONCLUSIVE
+
+
+def test_what_happens_in_most_seeds():
+    decision = in_most_seeds([True] * 9 + [False], what="the loss falls")
+    assert (decision.verdict, decision.seeds, decision.estimate, decision.tested.wins) == (Verdict.HOLDS, 10, 0.9, 9)
+    assert decision.sentence == "the loss falls: in 9 of 10 seeds."
+    interval = stats.binomtest(9, 10).proportion_ci(0.9, method="exact")
+    assert (decision.low, decision.high) == pytest.approx((interval.low, interval.high))
+    assert in_most_seeds([False] * 6, what="it").verdict == Verdict.REFUTED
+    assert in_most_seeds(np.array([True, False] * 4), what="it").verdict == Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("happened", "error"),
+    [([], ValueError), ([[True]], ValueError), ([1, 0], TypeError), ([0.9], TypeError), ([np.nan], TypeError)],
+)
+def test_only_truth_values_happen(happened, error):
+    with pytest.raises(error, match="it: "):
+        in_most_seeds(happened, what="it")
 
 
 def test_equivalence_refuses_pluses_that_balance_minuses():
@@ -52,40 +78,29 @@ def test_equivalence_refuses_pluses_that_balance_minuses():
     assert equivalent([0.49, 0.51] * 10, 0.5, margin=0.03).verdict == Verdict.HOLDS
 
 
-@pytest.mark.parametrize(("yes", "seeds"), [(4, 5), (3, 5), (7, 10), (14, 20), (11, 20), (3, 4), (1, 1), (58, 100)])
-def test_needed_is_the_first_number_of_seeds_that_decides(yes, seeds):
-    needed = majority(yes, seeds - yes, seeds).needed
-
-    def decides(later):
-        return stats.binomtest(yes * later // seeds, later, alternative="greater").pvalue <= LEVEL
-
-    expected = next((later for later in range(seeds + 1, MOST_SEEDS + 1) if decides(later)), None)
-    assert needed == expected
-    assert needed is not None
-    assert majority(seeds - yes, yes, seeds).needed == needed
-
-
-def test_needed_is_absent_for_an_even_split():
-    assert majority(10, 10, 20).needed is None
-
-
-@given(st.integers(1, 60), st.data())
-def test_p_is_the_exact_binomial_test(seeds, data):
+@given(st.integers(1, 60), st.data(), st.booleans())
+def test_p_is_the_exact_binomial_test(seeds, data, ties_refute):
     yes = data.draw(st.integers(0, seeds))
-    found = majority(yes, seeds - yes, seeds)
-    tests = [stats.binomtest(k, seeds, alternative="greater").pvalue for k in (yes, seeds - yes)]
-    assert found.p == pytest.approx(min(tests))
-    assert found.verdict == (
-        Verdict.HOLDS if tests[0] <= LEVEL else Verdict.REFUTED if tests[1] <= LEVEL else Verdict.INCONCLUSIVE
-    )
+    no = data.draw(st.integers(0, seeds - yes))
+    found = majority(yes, no, seeds, ties_refute=ties_refute)
+    against = seeds - yes if ties_refute else no
+    expected = [stats.binomtest(k, seeds, alternative="greater").pvalue for k in (yes, against)]
+    assert (found.p_holds, found.p_refuted) == pytest.approx(tuple(expected))
+    evidence = [float(majority_e(k, seeds - k)) for k in (yes, against)]
+    assert (found.e_holds, found.e_refuted) == pytest.approx(tuple(evidence))
+    assert found.wins == yes
 
 
 @given(pairs, st.integers(-50, 50).map(lambda k: k / 100))
-def test_beats_is_antisymmetric(pair, by):
+def test_beats_is_antisymmetric_but_for_ties(pair, by):
     forward, backward = beats(pair[0], pair[1], by=by), beats(pair[1], pair[0], by=-by)
-    assert backward.verdict == MIRRORED[forward.verdict]
-    assert backward.p == forward.p
+    ties = len(pair[0]) - forward.tested.wins - backward.tested.wins
+    assert ties >= 0
     assert backward.estimate == pytest.approx(-forward.estimate)
+    if not ties:
+        assert backward.verdict == MIRRORED[forward.verdict]
+        assert backward.p == forward.p
+    assert not (forward.verdict == backward.verdict == Verdict.HOLDS)
 
 
 @given(pairs, margins)
@@ -119,7 +134,8 @@ def test_signs_alone_decide(pair, margin):
     beat, equal = beats(*pair), equivalent(*pair, margin=margin)
     assert beats(np.sign(difference), 0.0).verdict == beat.verdict
     inside = np.sign(np.round((margin - np.abs(difference)) * 100))
-    assert majority(int((inside > 0).sum()), int((inside < 0).sum()), len(inside)).verdict == equal.verdict
+    counted = majority(int((inside > 0).sum()), int((inside < 0).sum()), len(inside))
+    assert Decision.of_test(counted, "Found.", "rule", 0.0, None).verdict == equal.verdict
 
 
 @given(pairs, margins)
@@ -144,7 +160,6 @@ def test_a_run_without_a_number_is_loud(pair, place, value):
         (lambda: beats([1.0, 2.0], [1.0]), "pair by seed"),
         (lambda: beats([[1.0]], 0.0), "1 axes"),
         (lambda: beats([1.0], 0.0, by=np.nan), "by must be"),
-        (lambda: beats([1.0], 0.0, level=0.5), "level must lie"),
         (lambda: equivalent([1.0], 0.0, margin=0.0), "margin must be"),
         (lambda: equivalent([1.0], 0.0, margin=np.nan), "margin must be"),
     ],
@@ -155,16 +170,15 @@ def test_bad_input_is_one_clear_line(call, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("seeds", [5, 6, 10, 20, 41])
-@pytest.mark.parametrize("level", [0.05, 0.01])
-def test_the_median_interval_errs_at_most_at_its_level_and_not_less_than_it_must(seeds, level):
-    interval = median_interval(np.arange(1, seeds + 1), level=level)
+@pytest.mark.parametrize("seeds", [4, 5, 6, 10, 20, 41])
+def test_the_median_interval_errs_at_most_at_its_level_and_not_less_than_it_must(seeds):
+    interval = median_interval(np.arange(1, seeds + 1))
     if interval is None:
-        assert 0.5**seeds > level
+        assert 0.5**seeds > LEVEL
         return
     low, high = (int(end) for end in interval)
     # The k-th smallest exceeds the median when fewer than k of the values lie below it.
-    assert stats.binom.cdf(low - 1, seeds, 0.5) <= level < stats.binom.cdf(low, seeds, 0.5)
+    assert stats.binom.cdf(low - 1, seeds, 0.5) <= LEVEL < stats.binom.cdf(low, seeds, 0.5)
     assert high == seeds + 1 - low
 
 
@@ -173,4 +187,5 @@ def test_the_median_interval_agrees_with_the_test(pair, by):
     decision = beats(*pair, by=by)
     if decision.low is not None:
         assert (decision.verdict == Verdict.HOLDS) == (decision.low > by + 1e-9)
-        assert (decision.verdict == Verdict.REFUTED) == (decision.high < by - 1e-9)
+        # A tie is no win, so that an interval which ends at a tie is refuted.
+        assert (decision.verdict == Verdict.REFUTED) == (decision.high < by + 1e-9)

@@ -95,7 +95,8 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
     assert ran == len([block for block in blocks(DOCS / "tutorial.md") if block.language == "sh"]) > 5
 
 
-RAISED = {"DeviceError", "FigureFileError", "ProjectError", "RegistryError", "RunStoreError", "UsageError"}
+RAISED = {"DeviceError", "FigureFileError", "LooksError", "ProjectError", "RecordedError", "RegistryError",
+          "RunStoreError", "UsageError"}  # fmt: skip
 """The errors whose messages an author meets before and while checks run: the docs explain each."""
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from lesson_claims.errata import UnknownNumber, errata, fill
-from lesson_claims.figures import Figure
+from lesson_claims.figures import make_figure
 from lesson_claims.registry import Claim, Registry
 
-FIGURE = Figure("course.day1.x", "LSTM accuracy", "0.8760", "trained", 4, False, "day 1, a table")
+FIGURE = make_figure(
+    claim="course.day1.x", figure="LSTM accuracy", printed="0.8760", kind="trained", where="day 1, a table", place="f:2"
+)
 
 
 def registry(expect: str = "holds", truth: str = "", suggest: str = "") -> Registry:
@@ -101,6 +103,20 @@ def test_what_is_suggested_for_a_lottery_ticket_has_the_digits_that_tell(values:
 def test_a_misleading_claim_has_an_erratum_where_it_was_decided(verdict: str, rows: int) -> None:
     one = registry("holds", "It is so by a hair.", "It is so, but barely.")
     assert len(errata(one, {"course.day1.x": verdict}, [], {})) == rows
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rows"), [("inconclusive", 1), ("refuted", 1), ("holds", 0), ("not run", 0), ("error", 0)]
+)
+def test_a_claim_that_depends_on_the_seed_has_an_erratum_as_long_as_nothing_else_is_shown(
+    verdict: str, rows: int
+) -> None:
+    one = registry("depends", "It depends on the seed.", "It is so in some runs.")
+    sentences = {"course.day1.x": "So far it depends on the seed: 11 of 20."}
+    found = errata(one, {"course.day1.x": verdict}, [], sentences)
+    assert len(found) == rows
+    assert all(row["evidence"] == sentences["course.day1.x"] for row in found)
+    assert all(row["suggestion"] == "It is so in some runs." for row in found)
 
 
 def test_a_refuted_claim_that_holds_in_this_run_has_no_erratum() -> None:

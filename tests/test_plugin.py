@@ -76,14 +76,14 @@ def test_only_claim_refuted_counts_as_the_expected_failure(project: Project) -> 
     assert project.verdicts()["course.day1.always"] == "error"
 
 
-def test_undecided_is_skipped_with_the_seeds_that_would_decide(project: Project) -> None:
+def test_undecided_is_skipped_with_what_was_found(project: Project) -> None:
     body = "from lesson_claims import beats\nmeasure('rows', 3)\nmeasure('third', .33)\ndecide(beats([1, 2], [0, 0]))"
     project.write("claims/test_course_day1.py", check(body))
     result = project.run("-rs")
     assert result.ret == 0
     result.assert_outcomes(passed=3, xfailed=1, skipped=1)
     assert project.verdicts()["course.day1.sizes"] == "inconclusive"
-    result.stdout.fnmatch_lines(["SKIPPED*inconclusive*5 seeds would decide it*"])
+    result.stdout.fnmatch_lines(["SKIPPED*inconclusive: A exceeds B in 2 of 2 seeds*"])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,8 @@ def test_a_part_of_a_claim_is_not_a_verdict_on_it(project: Project) -> None:
     ("arguments", "said"),
     [
         (["--seeds", "0"], "--seeds 0: at least one seed*"),
-        (["--seeds", "99999999999"], "*seeds must lie in 0..*"),
+        (["--seeds", "99999999999"], "--seeds 99999999999: more than*"),
+        (["--first-seed", "99999999999"], "*seeds must lie in 0..*"),
         (["--first-seed", "-1"], "*seeds must lie in 0..*"),
         (["--device", "gpu"], "--device gpu: unknown; use auto*"),
         (["--device", "cuda:7"], "--device cuda:7: not there*"),
@@ -188,14 +189,14 @@ def test_bad_options_are_refused_in_one_line(project: Project, arguments: list[s
             "claims/course_day1.toml",
             'expect = "holds"',
             'expect = "hold"',
-            "*course.day1.sizes: Invalid enum value 'hold'*expect*one of holds, refuted, open*",
+            "*course.day1.sizes: Invalid enum value 'hold'*expect*one of holds, refuted, depends, open*",
         ),
         ("claims/course_day1.toml", "[[claim]]", "[[claim", "*course_day1.toml: cannot be read*"),
         ("claims/course_day1.toml", "day1.sizes", "day1.always", "*stand once only*"),
         ("claims/test_course_day1.py", '@claim("course.day1.sizes")', "", "*a check names its claim once*"),
         ("claims/test_course_day1.py", "def test_sizes", "def test_size", "*under the name test_sizes*"),
         ("claims/test_course_day1.py", '"course.day1.sizes"', '"course.day1.sizs"', "*"),
-        ("claims/test_course_day1.py", "@refuted\n", "", "*expected to be refuted*"),
+        ("claims/test_course_day1.py", "@refuted\n", "", "*on record as 'refuted', and its checks say otherwise*"),
         ("claims/test_course_day1.py", '"rows", 3', '"row", 3', "*"),
     ],
 )
@@ -260,26 +261,6 @@ def test_a_run_that_recorded_nothing_fails_and_keeps_the_good_report(project: Pr
     assert result.ret == 1
     assert (project.report / "run.json").read_bytes() == before
     result.stdout.fnmatch_lines(["no report: nothing was recorded*"])
-
-
-def test_one_lucky_verdict_among_many_undecided_is_no_verdict(project: Project) -> None:
-    body = """
-from lesson_claims import beats
-measure('rows', 3)
-measure('third', .33)
-decide(beats([1] * 5, [0] * 5))
-"""
-    project.write("claims/test_course_day1.py", check(body.strip()))
-    project.run()
-    assert project.verdicts()["course.day1.sizes"] == "holds"
-    noise = "\ndecide(*[beats([1, 0], [0, 1]) for _ in range(40)])"
-    checks = check(body.strip()).replace('decide(that(n != 3, f"At {n} it holds."))', "LUCK")
-    project.write(
-        "claims/test_course_day1.py",
-        checks.replace("LUCK", "from lesson_claims import beats" + noise.replace("\n", "\n    ")),
-    )
-    project.run()
-    assert project.verdicts()["course.day1.sizes"] == "inconclusive"
 
 
 @pytest.mark.parametrize(("printed", "measured"), [("5", "3"), ("3", 'float("nan")')])
@@ -349,7 +330,7 @@ def test_a_report_that_cannot_be_written_still_leaves_its_tally_on_the_terminal(
 
 def test_shards_of_a_run_say_together_what_the_whole_run_says(project: Project) -> None:
     beats = "from lesson_claims import beats; decide"
-    body = f"measure('rows', 3)\nmeasure('third', .33)\n{beats}(beats([1] * 5, [0] * 5))"
+    body = f"measure('rows', 3)\nmeasure('third', .33)\n{beats}(beats([1] * 9, [0] * 9))"
     undecided = f"{beats}(*[beats([1, 0], [0, 1]) for _ in range(40)])"
     checks = check(body).replace('decide(that(n != 3, f"At {n} it holds."))', undecided)
     project.write("claims/test_course_day1.py", checks)
@@ -359,13 +340,13 @@ def test_shards_of_a_run_say_together_what_the_whole_run_says(project: Project) 
     folder = project.pytester.path
     assert main(["merge", str(folder / "one"), str(folder / "other"), "--output", str(folder / "merged")]) == 0
     whole, one, merged = (read_run(folder / name) for name in ("whole", "one", "merged"))
-    assert one.claims["verdict"][0] == "holds"
-    assert merged.claims["verdict"][0] == "inconclusive"
+    assert one.claims["verdict"][0] == merged.claims["verdict"][0] == "holds"
     for name in ("decisions", "errata", "samples", "curves"):
         assert merged.tables()[name].to_csv() == whole.tables()[name].to_csv()
     told = merged.claims.drop(columns="seconds").to_csv()
     assert told == whole.claims.drop(columns="seconds").to_csv()
     assert merged.info["counts"] == whole.info["counts"]
+    assert (one.info["partial"], merged.info["partial"], whole.info["partial"]) == (True, False, False)
 
 
 RENDEZVOUS = """
@@ -447,7 +428,7 @@ def test_a_recipe_outside_the_declared_code_is_refused(project: Project, folder:
     project.write(f"{folder}/outside_{folder}.py", OUTSIDE)
     project.pytester.syspathinsert(project.pytester.path / folder)
     body = f"from outside_{folder} import Outside\nEVIDENCE\nmeasure('rows', 3)\nmeasure('third', .33)"
-    checks = check(body).replace("EVIDENCE", "assert len(evidence(Outside())['value']) == 5")
+    checks = check(body).replace("EVIDENCE", "assert len(evidence(Outside())['value']) == 6")
     project.write("claims/test_course_day1.py", checks.replace("(measure, decide):", "(measure, decide, evidence):", 1))
     project.run()
     assert project.verdicts()["course.day1.sizes"] == verdict

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from plugin_project import forget_the_checks
 
+from lesson_claims.looks import Looks
 from lesson_claims.plugin.options import SESSION
-from lesson_claims.plugin.work_sharing import NamedRecipe, _surely_needed, recipes_in
+from lesson_claims.plugin.work_sharing import NamedRecipe, _surely_needed, _with_seeds, recipes_in
 from lessons.recipes import CELLS, LENGTH_SWEEP, LSTM, PAGE_RUNS, TWO_LAYERS_LONGER, Training
 
 NAMES = [f"claims.{path.stem}" for path in sorted(Path(__file__).parent.parent.glob("claims/test_*.py"))]
@@ -53,12 +55,16 @@ def test_a_module_names_no_recipe_that_its_checks_do_not_use(modules, module_nam
 
 def session(items: list[str], checks: list[str], maxfail: int = 0, seeds: int = 1) -> Any:
     """A session with these items and these checks on record."""
-    options = {"first_seed": 0, "seeds": seeds}
+    options = {"first_seed": 0}
     config = SimpleNamespace(
         option=SimpleNamespace(maxfail=maxfail),
         stash={
             SESSION: SimpleNamespace(
-                checks=dict.fromkeys(checks), made_by_page=lambda recipe, lesson: recipe in PAGE_RUNS.values()
+                checks=dict.fromkeys(checks),
+                looks=Looks((seeds,), every_look=False),
+                made_by_page=lambda recipe, lesson: recipe in PAGE_RUNS.values(),
+                registry=SimpleNamespace(lessons={"a lesson": SimpleNamespace(page_seed=0)}),
+                seeds=lambda lesson, first, number: tuple(range(first + 1, first + 1 + number)),
             )
         },
         getoption=options.__getitem__,
@@ -73,3 +79,18 @@ def test_what_is_surely_needed_is_what_every_check_needs():
     assert _surely_needed(session(["a", "b"], ["a", "b"], seeds=5), named) == named, "enough seeds to decide by"
     assert _surely_needed(session(["a"], ["a", "b"], seeds=5), named) == [], "a part of the checks"
     assert _surely_needed(session(["a"], ["a"], maxfail=1, seeds=5), named) == [], "it may end at the first failure"
+
+
+@dataclass(frozen=True)
+class Seedless:
+    seedless: ClassVar[bool] = True
+
+    def run(self, seed: int) -> dict[str, int]:
+        return {"value": 1}
+
+
+def test_runs_ahead_are_the_page_s_own_and_then_seed_by_seed_and_of_what_a_seed_moves():
+    rnn, gru, still = CELLS["rnn"], CELLS["gru"], Seedless()
+    named = [NamedRecipe(recipe, "a lesson") for recipe in (rnn, still, gru)]
+    runs = _with_seeds(named, session(["a"], ["a"]).config, 2)
+    assert runs == [(rnn, 0), (still, 0), (gru, 0), (rnn, 1), (gru, 1), (rnn, 2), (gru, 2)]

@@ -53,6 +53,13 @@ def test_what_nobody_selected_does_not():
     assert run.info["selected"] == "--claim b / -k b"
 
 
+def test_a_merged_run_is_partial_where_a_claim_did_not_run():
+    shards = [shard("not run", "holds", info={"partial": True}), shard("holds", "not run", info={"partial": True})]
+    assert merged(*shards).info["partial"] is False
+    assert merged(*shards[:1]).info["partial"] is True
+    assert merged(shard("holds", "holds")).info["partial"] is False
+
+
 def test_an_incomplete_shard_makes_the_run_incomplete():
     assert not merged(shard("holds", "not run"), shard("not run", "holds", info={"complete": False})).info["complete"]
 
@@ -82,6 +89,8 @@ def test_different_numbers_behind_one_verdict_are_named():
     [
         ({"commit": "abc"}, "commit is 'abc', but None"),
         ({"seeds": 7}, "seeds is 7, but 0"),
+        ({"options": {"seeds": "auto"}}, "option seeds is 'auto', but None"),
+        ({"options": {"first_seed": 50}}, "option first_seed is 50, but None"),
         ({"environment": {"numerics": "2e"}}, "numerics is '2e', but '1f'"),
     ],
 )
@@ -125,9 +134,9 @@ def test_a_run_cut_in_two_comes_back_whole(tmp_path, capsys):
 def test_another_schema_version_is_one_line(tmp_path, capsys):
     write_tables(shard("holds", "holds"), tmp_path)
     file = tmp_path / "run.json"
-    file.write_text(file.read_text(encoding="utf-8").replace('"schema": 2', '"schema": 3'), encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace('"schema": 3', '"schema": 4'), encoding="utf-8")
     assert main(["merge", str(tmp_path), "--output", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "schema version 3" in error
+    assert "schema version 4" in error
     assert not (tmp_path / "out").exists()

@@ -98,8 +98,8 @@ def test_a_process_that_fails_is_named(
     store: RunStore, change: Callable[[str, int], tuple[str, int]], said: str
 ) -> None:
     name, seed = change(NAME, 0)
-    with pytest.raises(RunStoreError, match=f"platform 'MKL AVX2', {name}: the process ended with 1: .*{said}"):
-        OnPlatform(RUN.recipe, "MKL AVX2", replace(RUN, name=name), store.folder).run(seed)
+    with pytest.raises(RunStoreError, match=f"platform 'MKL SSE4\\.2', {name}: the process ended with 1: .*{said}"):
+        OnPlatform(RUN.recipe, "MKL SSE4.2", replace(RUN, name=name), store.folder).run(seed)
 
 
 def test_a_process_keeps_its_run_under_its_own_numerics(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:

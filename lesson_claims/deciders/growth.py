@@ -9,16 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from lesson_claims.deciders.sign_test import (
-    LEVEL,
-    Floats,
-    bounds,
-    finite,
-    majority,
-    median_interval,
-    number,
-    sample,
-)
+from lesson_claims.deciders.sign_test import Floats, bounds, finite, majority, median_interval, number, sample
 from lesson_claims.decisions import Decision, Verdict
 
 DEGREES = {"constant": 0, "linear": 1, "quadratic": 2}
@@ -38,7 +29,6 @@ def grows(
     law: str,
     slope: tuple[float, float] | None = None,
     fit: float = 0.95,
-    level: float = LEVEL,
     what: str = "it",
 ) -> Decision:
     """Decide whether y follows a law of growth in x: "exponential", "linear", "quadratic" or "constant".
@@ -46,8 +36,8 @@ def grows(
     `x` has shape (points,), increasing. With `y` of shape (seeds, points), each seed's line is fitted by
     least squares to log y over log x, or over x for "exponential". The claim: in more than half of all
     seeds its slope lies strictly within `slope` and R² is at least `fit` (R² is not asked of "constant": a
-    flat line explains nothing). Decay is a negative range, such as (-inf, -0.1). Exact sign test, as
-    `beats`; the estimate is the median slope.
+    flat line explains nothing). Decay is a negative range, such as (-inf, -0.1). Sign test, as `beats`, except
+    that a slope equal to a limit counts against both directions; the estimate is the median slope.
 
     With `y` of shape (points,) there is nothing to infer. Counts (integers) and no `slope`: the law must
     hold exactly, y being a polynomial in x of exactly that degree with a positive leading coefficient.
@@ -85,25 +75,12 @@ def grows(
         verdict = Verdict.HOLDS if yes else Verdict.REFUTED
         sentence = f"{what} has slope {number(median)} (R² {worst:.4f}); claimed is {wanted}."
         return Decision(verdict, sentence, "growth fit", median, level=0.0)
-    found = majority(yes, no, seeds, level=level)
-    interval = median_interval(slopes, level=level)
+    interval = median_interval(slopes)
     sentence = (
-        f"{what} has {wanted} in {yes} of {seeds} seeds (p = {found.p:.2g}); median slope {number(median)} "
-        f"({bounds(interval)}), smallest R² {worst:.4f}."
+        f"{what} has {wanted} in {yes} of {seeds} seeds; median slope {number(median)} ({bounds(interval)}), "
+        f"smallest R² {worst:.4f}."
     )
-    ends = interval or (None, None)
-    return Decision(
-        found.verdict,
-        sentence,
-        "growth sign test",
-        median,
-        ends[0],
-        ends[1],
-        found.p,
-        level,
-        seeds,
-        found.needed,
-    )
+    return Decision.of_test(majority(yes, no, seeds), sentence, "growth sign test", median, interval, seeds)
 
 
 def _between(low: float, high: float) -> str:

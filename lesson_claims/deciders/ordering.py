@@ -7,18 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from lesson_claims.deciders.sign_test import (
-    LEVEL,
-    Floats,
-    Majority,
-    bounds,
-    finite,
-    majority,
-    median_interval,
-    number,
-    sample,
-)
-from lesson_claims.decisions import Decision
+from lesson_claims.deciders.sign_test import Floats, bounds, finite, majority, median_interval, number, sample
+from lesson_claims.decisions import Decision, Tested
 
 
 def beats(
@@ -28,17 +18,16 @@ def beats(
     by: float = 0.0,
     names: tuple[str, str] = ("A", "B"),
     unit: str = "",
-    level: float = LEVEL,
 ) -> Decision:
     """Decide whether A exceeds B by more than `by` in more than half of all seeds: P(A − B > by) > 1/2.
 
     `a` has shape (seeds,); `b` too, paired by seed, or it is one number such as chance. A negative `by` asks
-    for no harm: A falls short of B by less than that. Exact sign test in each direction: refuted when
-    A − B < by is shown for more than half of all seeds. Assumes independent seeds, nothing else. Ties
-    (A − B equal to `by` up to rounding) count against both directions. The estimate is the median of A − B
-    with its order-statistic interval.
+    for no harm: A falls short of B by less than that. Sign test in each direction: refuted when
+    A − B ≤ by is shown for more than half of all seeds. Assumes independent seeds, nothing else. A tie
+    (A − B equal to `by` up to rounding) is no win. The estimate is the median of A − B with its
+    order-statistic interval.
 
-    Raises ValueError for NaN, for seeds that do not pair, and for a `level` outside (0, 0.5).
+    Raises ValueError for NaN, and for seeds that do not pair.
     """
     if not math.isfinite(by):
         raise ValueError(f"by must be a finite number, not {by}")
@@ -50,8 +39,8 @@ def beats(
     else:
         relation = f"exceeds {names[1]}" + (f" by more than {_with_unit(by, unit)}" if by else "")
     finding = f"{names[0]} {relation} in {wins} of {len(difference)} seeds"
-    found = majority(wins, losses, len(difference), level=level)
-    return _decision("paired sign test", finding, found, difference, len(difference) - wins - losses, unit, level)
+    found = majority(wins, losses, len(difference), ties_refute=True)
+    return _decision("paired sign test", finding, found, difference, len(difference) - wins - losses, unit)
 
 
 def equivalent(
@@ -61,14 +50,14 @@ def equivalent(
     margin: float,
     names: tuple[str, str] = ("A", "B"),
     unit: str = "",
-    level: float = LEVEL,
 ) -> Decision:
     """Decide whether A and B differ by less than `margin` in more than half of all seeds.
 
     The claim is P(|A − B| < margin) > 1/2. Where it holds, the median of A − B lies within the margin: it is
     at least as strict as two one-sided sign tests (TOST) on that median, and unlike those it does not let
-    pluses balance minuses. Refuted when |A − B| > margin is shown for more than half of all seeds. Shapes,
-    assumptions, ties, estimate and errors are those of `beats`; `margin` must be positive.
+    pluses balance minuses. Refuted when |A − B| > margin is shown for more than half of all seeds; a tie
+    (equal to the margin) counts against both. Shapes, assumptions, estimate and errors are those of
+    `beats`; `margin` must be positive.
     """
     if not 0 < margin < math.inf:
         raise ValueError(f"margin must be a positive number, not {margin}: no runs are equal to the last digit")
@@ -77,9 +66,9 @@ def equivalent(
     inside, outside = int(np.sum(excess < -slack)), int(np.sum(excess > slack))
     within = f"within {_with_unit(margin, unit)} of {names[1]}"
     finding = f"{names[0]} is {within} in {inside} of {len(difference)} seeds"
-    found = majority(inside, outside, len(difference), level=level)
+    found = majority(inside, outside, len(difference))
     ties = len(difference) - inside - outside
-    return _decision("equivalence sign test", finding, found, difference, ties, unit, level)
+    return _decision("equivalence sign test", finding, found, difference, ties, unit)
 
 
 def _differences(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -95,15 +84,12 @@ def _with_unit(value: float, unit: str) -> str:
     return f"{number(value)} {unit}".rstrip()
 
 
-def _decision(
-    rule: str, finding: str, found: Majority, difference: Floats, ties: int, unit: str, level: float
-) -> Decision:
-    """Complete a finding with its ties, p-value and effect size."""
-    interval = median_interval(difference, level=level)
-    low, high = interval or (None, None)
+def _decision(rule: str, finding: str, tested: Tested, difference: Floats, ties: int, unit: str) -> Decision:
+    """Complete a finding with its ties and effect size."""
+    interval = median_interval(difference)
     median, mean = float(np.median(difference)), float(np.mean(difference))
     sentence = (
-        f"{finding}{f', {ties} tied' if ties else ''} (p = {found.p:.2g}); median difference "
-        f"{_with_unit(median, unit)} ({bounds(interval)}), mean {_with_unit(mean, unit)}."
+        f"{finding}{f', {ties} tied' if ties else ''}; median difference {_with_unit(median, unit)} "
+        f"({bounds(interval)}), mean {_with_unit(mean, unit)}."
     )
-    return Decision(found.verdict, sentence, rule, median, low, high, found.p, level, len(difference), found.needed)
+    return Decision.of_test(tested, sentence, rule, median, interval, len(difference))

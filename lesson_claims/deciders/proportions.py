@@ -1,4 +1,4 @@
-"""Shares of many trials against a stated share, and statistics against shuffled labels: exact tests both."""
+"""Shares of many trials against a stated share, and statistics against shuffled labels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from lesson_claims.deciders.sign_test import LEVEL, check_level, finite, number, sample, seeds_needed
-from lesson_claims.decisions import Decision, Verdict
-
-PERMUTATION = "permutation test"
+from lesson_claims.deciders.e_values import share_e
+from lesson_claims.deciders.sign_test import finite, in_most_seeds, number, sample, share_interval
+from lesson_claims.decisions import LEVEL, Decision, Tested
 
 
 def share(
@@ -20,17 +19,16 @@ def share(
     at_most: float | None = None,
     equals: float | None = None,
     margin: float | None = None,
-    seeds: int | None = None,
-    level: float = LEVEL,
+    of_seeds: bool = False,
     what: str = "the share",
 ) -> Decision:
     """Decide where the probability of success lies: at least, at most, or within `margin` of a stated share.
 
     Exactly one of `at_least`, `at_most` and `equals` is given, and `margin` with `equals` alone. Assumes
-    independent trials of one probability. Exact binomial tests: holds when the Clopper–Pearson interval,
-    each end of which errs with probability at most `level`, lies where the claim says; refuted when it lies
-    wholly elsewhere. `seeds` says over how many runs the trials were spread evenly (default: each trial is
-    a run); `needed` counts the same.
+    independent trials of one probability: rows of fresh data, or runs at seeds of their own (`of_seeds`);
+    rows that one trained model scores are none. Exact binomial tests where the number of trials is fixed, as that
+    of rows is, and where seeds are added the mixture of Robbins (1970). Where there are two limits, the tests that
+    one of them is broken share the level. The interval is that of Clopper and Pearson (1934).
 
     Raises ValueError for impossible counts, shares outside [0, 1] or another combination of arguments.
     """
@@ -39,21 +37,6 @@ def share(
         raise ValueError(f"{what}: every share lies between 0 and 1, a claim that cannot fail shows nothing")
     if not 0 <= successes <= trials or trials < 1:
         raise ValueError(f"{what}: {successes} successes in {trials} trials is impossible")
-    runs = trials if seeds is None else seeds
-    low, high = (float(end) for end in _clopper_pearson(successes, trials, check_level(level)))
-    if low_limit <= low and high <= high_limit:
-        verdict = Verdict.HOLDS
-    elif high < low_limit or low > high_limit:
-        verdict = Verdict.REFUTED
-    else:
-        verdict = Verdict.INCONCLUSIVE
-
-    def decided(later: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        ends = _clopper_pearson(successes * later // runs, trials * later // runs, level)
-        inside = (low_limit <= ends[0]) & (ends[1] <= high_limit)
-        return np.asarray(inside | (ends[1] < low_limit) | (ends[0] > high_limit))
-
-    needed = seeds_needed(decided, runs) if verdict is Verdict.INCONCLUSIVE else None
     stated = " and ".join(
         words
         for words in (
@@ -62,60 +45,50 @@ def share(
         )
         if words
     )
+    low, high = share_interval(successes, trials)
     sentence = (
         f"{what} is {number(successes / trials)} ({successes} of {trials}; {number(low)} to {number(high)}); "
         f"stated: {stated}."
     )
-    p = _p(successes, trials, low_limit, high_limit)
-    return Decision(verdict, sentence, "binomial test", successes / trials, low, high, p, level, runs, needed)
+    wins = None if not of_seeds or equals is not None else successes if at_least is not None else trials - successes
+    tested = _tested(successes, trials, low_limit, high_limit, of_seeds=of_seeds, wins=wins)
+    return Decision.of_test(
+        tested, sentence, "binomial test", successes / trials, (low, high), trials if of_seeds else 0
+    )
 
 
-def better_than_shuffled(
-    statistic: npt.ArrayLike, permuted: npt.ArrayLike, *, level: float = LEVEL, what: str = "the statistic"
-) -> Decision:
-    """Decide whether a statistic exceeds what shuffled labels give: an exact permutation test.
+def better_than_shuffled(statistic: npt.ArrayLike, permuted: npt.ArrayLike, *, what: str = "the statistic") -> Decision:
+    """Decide whether a statistic exceeds what shuffled labels give: a permutation test.
 
-    `statistic` is one number with `permuted` of shape (permutations,), or of shape (seeds,) with `permuted`
-    of shape (seeds, permutations), shuffled independently; the means over seeds are compared. Assumes that
-    labels are exchangeable where they mean nothing. Holds when at most a share `level` of the shuffles
-    (this one counted among them) reaches the statistic; refuted when as few stay at or below it. The
-    estimate is the statistic less the mean shuffle. Source of the p-value (1 + hits) / (1 + permutations):
-    Phipson and Smyth 2010.
+    `statistic` is one number with `permuted` of shape (permutations,): holds when at most a share of 0.05 of the
+    shuffles (this one counted among them) reaches it, refuted when as few stay at or below it. Or it has shape
+    (seeds,), with `permuted` of shape (seeds, permutations), shuffled independently: the claim is that it does so in
+    more than half of all seeds, by the sign test, though by chance alone it would in one of twenty. Assumes
+    that labels are exchangeable where they mean nothing. The estimate is the statistic less the mean shuffle.
+    Source of the p-value (1 + hits) / (1 + permutations): Phipson and Smyth 2010.
 
-    Raises ValueError for NaN, unlike shapes, and too few permutations ever to reach `level`.
+    Raises ValueError for NaN, unlike shapes, and too few permutations ever to reach 0.05.
     """
     observed = finite(np.asarray(statistic, dtype=np.float64), "the statistic")
     shuffles = sample(permuted, "the permuted statistics", dimensions=observed.ndim + 1)
     if observed.ndim > 1 or shuffles.shape[:-1] != observed.shape:
         raise ValueError(f"a statistic of shape {observed.shape} does not go with permutations of {shuffles.shape}")
     count = shuffles.shape[-1]
-    if 1 / (1 + count) > check_level(level):
-        raise ValueError(f"{count} permutations can never reach p = {level}: draw at least {round(1 / level) - 1}")
-    mean, reference = float(observed.mean()), shuffles.mean(0) if observed.ndim else shuffles
-    p_above = (1 + int(np.sum(reference >= mean))) / (1 + count)
-    p_below = (1 + int(np.sum(reference <= mean))) / (1 + count)
-    verdict = Verdict.INCONCLUSIVE
-    if p_above <= level:
-        verdict = Verdict.HOLDS
-    elif p_below <= level:
-        verdict = Verdict.REFUTED
-    low, high = (float(end) for end in np.quantile(mean - reference, [level, 1 - level]))
+    if 1 / (1 + count) > LEVEL:
+        raise ValueError(f"{count} permutations can never reach p = {LEVEL}: draw at least {round(1 / LEVEL) - 1}")
+    p_above = (1 + np.sum(shuffles >= observed[..., None], axis=-1)) / (1 + count)
+    p_below = (1 + np.sum(shuffles <= observed[..., None], axis=-1)) / (1 + count)
+    if observed.ndim:
+        return in_most_seeds(p_above <= LEVEL, what=f"{what} exceeds what {count} shuffles of the labels give")
+    mean, reference = float(observed), float(shuffles.mean())
     sentence = (
-        f"{what} is {number(mean)}; {count} shuffles give {number(float(reference.mean()))} on average and at most "
-        f"{number(float(reference.max()))} (p = {min(p_above, p_below):.2g})."
+        f"{what} is {number(mean)}; {count} shuffles give {number(reference)} on average and at most "
+        f"{number(float(shuffles.max()))}."
     )
-    effect = mean - float(reference.mean())
-    return Decision(
-        verdict,
-        sentence,
-        PERMUTATION,
-        effect,
-        low,
-        high,
-        min(p_above, p_below),
-        level,
-        max(observed.size, 1),
-    )
+    low, high = (float(end) for end in np.quantile(mean - shuffles, [LEVEL, 1 - LEVEL]))
+    # The data are what they are: there is no second look at more of them.
+    tested = Tested(float(p_above), float(p_below), _inverse(float(p_above)), _inverse(float(p_below)))
+    return Decision.of_test(tested, sentence, "permutation test", mean - reference, (low, high))
 
 
 def _limits(
@@ -132,21 +105,33 @@ def _limits(
     return (given[0], 1.0) if at_least is not None else (0.0, given[0])
 
 
-def _clopper_pearson(successes: npt.ArrayLike, trials: npt.ArrayLike, level: float) -> npt.NDArray[np.float64]:
-    """Return both ends, each erring with probability at most `level`. Source: Clopper and Pearson 1934."""
-    k, n = np.asarray(successes), np.asarray(trials)
-    low = np.where(k == 0, 0.0, stats.beta.ppf(level, np.maximum(k, 1), n - k + 1))
-    high = np.where(k == n, 1.0, stats.beta.isf(level, k + 1, np.maximum(n - k, 1)))
-    return np.stack([low, high])
+def _tested(
+    successes: int, trials: int, low_limit: float, high_limit: float, *, of_seeds: bool, wins: int | None
+) -> Tested:
+    """Test that every limit is kept, and that one is broken; two tests of one kind share what they may err."""
 
+    def beyond(limit: float, *, above: bool) -> tuple[float, float]:
+        tail = stats.binom.sf(successes - 1, trials, limit) if above else stats.binom.cdf(successes, trials, limit)
+        return float(tail), float(share_e(successes, trials, limit, above=above)) if of_seeds else _inverse(float(tail))
 
-def _p(successes: int, trials: int, low_limit: float, high_limit: float) -> float:
-    """Return the p-value of the likelier verdict: every limit kept, or one limit broken."""
-    kept, broken = [], []
+    kept: list[tuple[float, float]] = []
+    broken: list[tuple[float, float]] = []
     if low_limit > 0:
-        kept.append(stats.binom.sf(successes - 1, trials, low_limit))
-        broken.append(stats.binom.cdf(successes, trials, low_limit))
+        kept.append(beyond(low_limit, above=True))
+        broken.append(beyond(low_limit, above=False))
     if high_limit < 1:
-        kept.append(stats.binom.cdf(successes, trials, high_limit))
-        broken.append(stats.binom.sf(successes - 1, trials, high_limit))
-    return min(float(max(kept)), float(min(broken)))
+        kept.append(beyond(high_limit, above=False))
+        broken.append(beyond(high_limit, above=True))
+    p_refuted = min(1.0, len(broken) * min(p for p, _ in broken))
+    return Tested(
+        p_holds=max(p for p, _ in kept),
+        p_refuted=p_refuted,
+        e_holds=min(e for _, e in kept),
+        e_refuted=sum(e for _, e in broken) / len(broken) if of_seeds else _inverse(p_refuted),
+        wins=wins,
+    )
+
+
+def _inverse(p: float) -> float:
+    """Return what stands for the e-value of data that are looked at once, so that their exact p-value decides."""
+    return 1 / p if p else np.inf

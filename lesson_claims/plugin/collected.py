@@ -10,7 +10,11 @@ from typing import Any
 
 @dataclass
 class Result:
-    """What came back of one parametrised check."""
+    """What came back of one parametrised check.
+
+    `wins` are the wins and the seeds of its weakest test over seeds; `contradicted` says that it contradicts what is on
+    record for its claim.
+    """
 
     node: str
     verdict: str
@@ -20,6 +24,8 @@ class Result:
     decisions: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     reason: str = ""
+    wins: tuple[int, int] | None = None
+    contradicted: bool = False
 
 
 @dataclass

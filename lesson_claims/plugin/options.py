@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,11 @@ import psutil
 import pytest
 from xdist.scheduler import WorkStealingScheduling
 
+from lesson_claims.decisions import Levels
+from lesson_claims.error_rates import levels
+from lesson_claims.looks import AUTO, CAP, FIRST_LOOK, Looks, LooksError, read_looks
 from lesson_claims.project import Project, ProjectError, read_project
+from lesson_claims.recorded import Recorded, RecordedError, read_recorded
 from lesson_claims.registry import Registry, RegistryError, load_registry
 from lesson_claims.runs.device import NAMES, Device, DeviceError, resolve_device
 from lesson_claims.runs.numerics import environment
@@ -28,8 +33,8 @@ from lesson_claims.runs.recipe import Recipe
 from lesson_claims.runs.store import LARGEST_SEED, RunStore, RunStoreError
 from lesson_claims.traceability import Check, check_id, read_checks, verify
 
-DEFAULT_SEEDS = 5
 DEFAULT_REPORT = Path("reports") / "latest"
+BASELINE = Path("reports") / "baseline"
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,22 @@ class Session:
     project: Project
     registry: Registry
     checks: dict[str, Check]
+    looks: Looks
+    recorded: Recorded
+
+    @cached_property
+    def levels(self) -> Levels:
+        """What the p-value of a claim with a single test must reach."""
+        return levels(self.registry, self.checks.values(), every_look=self.looks.every_look)
+
+    def statistical_checks(self, claim: str) -> int:
+        """Return how many checks of a claim decide by statistics, at least 1."""
+        return max(1, sum(check.claim == claim and check.statistical for check in self.checks.values()))
+
+    def seeds(self, lesson: str, first: int, number: int) -> tuple[int, ...]:
+        """Return seeds to decide a lesson's claims over: from `first` on, without the seed that the page used."""
+        page_seed = self.registry.lessons[lesson].page_seed
+        return tuple(islice((seed for seed in count(first) if seed != page_seed), number))
 
     @cached_property
     def page_runs(self) -> Mapping[str, Mapping[Recipe, PageRun]]:
@@ -84,16 +105,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--seeds": {
-        "type": int,
-        "default": DEFAULT_SEEDS,
+        "default": AUTO,
         "metavar": "N",
-        "help": f"seeds over which claims about runs are decided (default: {DEFAULT_SEEDS})",
+        "help": f"seeds over which claims about runs are decided: a number; or auto, from {FIRST_LOOK} on until each"
+        f" claim is decided, and at most {CAP}; or auto:CAP, with another limit (default: auto)",
     },
     "--first-seed": {
         "type": int,
         "default": 0,
         "metavar": "K",
-        "help": "first of these seeds (default: 0); the page's own seed is always run as well",
+        "help": "first of these seeds (default: 0); the page's own seed is run too, and is none of them",
     },
     "--device": {
         "default": "auto",
@@ -144,6 +165,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.addinivalue_line("markers", "claim(id): this check is one of the claim's")
     config.addinivalue_line("markers", "refuted: this check asserts what the evidence on record refutes")
+    config.addinivalue_line("markers", "depends_on_seed: this check is on record as undecided")
     if config.getoption("help", False):
         return
     try:
@@ -153,13 +175,15 @@ def pytest_configure(config: pytest.Config) -> None:
         registry = load_registry(project)
         checks = read_checks(config.rootpath, project.claims, registry)
         verify(registry, checks)
-    except (ProjectError, RegistryError) as error:
+        recorded = read_recorded(config.rootpath / BASELINE)
+        looks = read_looks(str(config.getoption("seeds")))
+    except (ProjectError, RegistryError, RecordedError, LooksError) as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[SESSION] = Session(project, registry, {check.id: check for check in checks})
+    config.stash[SESSION] = Session(project, registry, {check.id: check for check in checks}, looks, recorded)
     if is_worker(config):
         config.option.run_store = config.workerinput["run_store"]  # type: ignore[attr-defined]
         return
-    _refuse_bad_options(config, registry)
+    _refuse_bad_options(config, registry, looks)
     if config.getoption("run_store") is None:
         config.option.run_store = tempfile.mkdtemp(prefix="lesson-claims-runs-")
         config.stash[OWN_STORE] = Path(config.option.run_store)
@@ -214,14 +238,12 @@ def _concerned(config: pytest.Config, project: Project) -> bool:
     return False
 
 
-def _refuse_bad_options(config: pytest.Config, registry: Registry) -> None:
-    seeds, first = config.getoption("seeds"), config.getoption("first_seed")
-    if seeds < 1:
+def _refuse_bad_options(config: pytest.Config, registry: Registry, looks: Looks) -> None:
+    first = config.getoption("first_seed")
+    if first < 0 or first + looks.most > LARGEST_SEED:
         raise pytest.UsageError(
-            f"--seeds {seeds}: at least one seed is needed; 5 is the default, 20 decides most claims"
+            f"--first-seed {first}, --seeds {config.getoption('seeds')}: seeds must lie in 0..{LARGEST_SEED}"
         )
-    if first < 0 or first + seeds - 1 > LARGEST_SEED:
-        raise pytest.UsageError(f"--first-seed {first}, --seeds {seeds}: seeds must lie in 0..{LARGEST_SEED}")
     device = config.getoption("device")
     if device not in ("auto", "cpu"):
         try:

@@ -87,6 +87,10 @@ class Recorder:
                 result.verdict = str(value)
             elif name == "nodes":
                 result.nodes = int(value)  # type: ignore[call-overload]
+            elif name == "wins":
+                result.wins = (int(value[0]), int(value[1])) if value else None  # type: ignore[index]
+            elif name == "contradicted":
+                result.contradicted = bool(value)
             elif name == "recorded":
                 recorded = int(value)  # type: ignore[call-overload]
             elif name in ("measurement", "decision", "curve"):
@@ -98,7 +102,7 @@ class Recorder:
             result.verdict = "error"
             self.collected.problems.append(f"{report.nodeid}: {recorded} records were made and {arrived} arrived")
         if result.verdict == "error":
-            result.reason = next(reversed(report.longreprtext.strip().splitlines()), "no reason given")
+            result.reason = _reason(report)
             self.collected.problems.append(f"{report.nodeid}: error: {result.reason}")
         return result
 
@@ -135,3 +139,10 @@ class Recorder:
             terminalreporter.section("claims of the lessons")
             for line in self.lines:
                 terminalreporter.write_line(line)
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Return in one line what went wrong: the message of the exception, or the last line of what was told instead."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash is not None else report.longreprtext).strip().splitlines()
+    return lines[0 if crash is not None else -1] if lines else "no reason given"

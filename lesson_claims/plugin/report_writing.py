@@ -11,7 +11,6 @@ from lesson_claims.plugin.options import Session, report_folder
 from lesson_claims.plugin.run_tables import RunTables
 from lesson_claims.report.build import write_report
 from lesson_claims.report.summary import terminal_lines
-from lesson_claims.results.correction import correct
 from lesson_claims.results.differences import differences
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.history import append
@@ -22,8 +21,8 @@ def write(config: pytest.Config, session: Session, collected: Collected, exit_st
     """Write the report, and the run into the history if there is one.
 
     Returns:
-        the lines for the terminal, and whether all went well: no check was lost, every figure of a decided claim was
-        measured, and what was measured could be kept.
+        the lines for the terminal, and whether all went well: no check was lost or in error, none of its records was
+        lost on its way, every figure of a decided claim was measured, and what was measured could be kept.
     """
     tables = RunTables(config, session, collected)
     lost = collected.lost
@@ -32,10 +31,11 @@ def write(config: pytest.Config, session: Session, collected: Collected, exit_st
     claims = tables.claim_rows()
     unmeasured = tables.unmeasured(claims)
     collected.problems += [f"{claim}: figure {name!r} was not measured" for claim, name in unmeasured]
-    well = not (lost or unmeasured)
+    in_error = any(result.verdict == "error" for result in collected.results.values())
+    well = not (lost or unmeasured or in_error)
     exit_status = exit_status or int(not well)
     complete = not lost and not collected.killed and exit_status in (0, 1)
-    run = correct(tables.run(claims, complete=complete, exit_status=exit_status))
+    run = tables.run(claims, complete=complete, exit_status=exit_status)
     folder = report_folder(config)
     with contextlib.suppress(ReportError):  # no run before, or none that can be read
         run.info["previous"] = differences(read_run(folder), run)

@@ -14,11 +14,15 @@ import pytest
 from lesson_claims.errata import errata
 from lesson_claims.plugin.collected import Collected, Result
 from lesson_claims.plugin.options import Session, environment_of
-from lesson_claims.registry import CORRECTED
-from lesson_claims.results.correction import WORST_FIRST, changed
-from lesson_claims.results.correction import evidence as sentences
+from lesson_claims.registry import CORRECTED, Claim
 from lesson_claims.results.tables import Run
+from lesson_claims.results.vocabulary import ClaimVerdict, Expectation
 from lesson_claims.traceability import check_id
+
+WORST_FIRST = (ClaimVerdict.ERROR, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.HOLDS)
+"""Of several verdicts, the first of these that is among them is that of all together."""
+
+DECIDED = (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED)
 
 
 class RunTables:
@@ -30,14 +34,12 @@ class RunTables:
         self._collected = collected
 
     def claim_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each claim, with its verdict as its tests alone decided."""
+        """Return a row for each claim, with its verdict."""
         registry = self._session.registry
         checks: dict[str, list[str]] = {}
         for check in self._session.checks.values():
             checks.setdefault(check.claim, []).append(check.id)
-        by_check: dict[str, list[Result]] = {}
-        for node in sorted(self._collected.results):
-            by_check.setdefault(check_id(node), []).append(self._collected.results[node])
+        by_check = self._by_check()
         rows = []
         for claim in registry.claims.values():
             results = [result for check in checks[claim.id] for result in by_check.get(check, [])]
@@ -46,6 +48,7 @@ class RunTables:
                 results, partial=not self._all_ran(checks[claim.id], by_check), lost=len(selected) > len(results)
             )
             decisions = [decision for result in results for decision in result.decisions]
+            weakest = min((result.wins for result in results if result.wins), key=_share, default=None)
             rows.append(
                 {
                     "claim": claim.id,
@@ -57,8 +60,9 @@ class RunTables:
                     "kind": claim.kind,
                     "verdict": verdict,
                     "expected": claim.expect,
-                    "changed": changed(verdict, claim.expect),
-                    "seeds": max((decision["seeds"] for decision in decisions), default=0) or None,
+                    "changed": _changed(verdict, claim, results),
+                    "wins": weakest[0] if weakest else None,
+                    "seeds": weakest[1] if weakest else max((row["seeds"] for row in decisions), default=0) or None,
                     "evidence": _evidence(results, verdict),
                     "checks": len(results),
                     "seconds": sum(result.seconds for result in results),
@@ -68,6 +72,17 @@ class RunTables:
 
     def _all_ran(self, checks: list[str], by_check: dict[str, list[Result]]) -> bool:
         return all(by_check.get(check) and len(by_check[check]) >= by_check[check][0].nodes for check in checks)
+
+    def _by_check(self) -> dict[str, list[Result]]:
+        found: dict[str, list[Result]] = {}
+        for node in sorted(self._collected.results):
+            found.setdefault(check_id(node), []).append(self._collected.results[node])
+        return found
+
+    def _partial(self, claims: list[dict[str, Any]]) -> bool:
+        """Say whether checks of the registry were left out, also of a claim that is in error for another reason."""
+        left_out = not self._all_ran(list(self._session.checks), self._by_check())
+        return left_out or any(row["verdict"] == "not run" for row in claims)
 
     def unmeasured(self, claims: list[dict[str, Any]]) -> list[tuple[str, str]]:
         """Return the page's figures that a claim's checks, all of which ran, have not measured."""
@@ -122,7 +137,7 @@ class RunTables:
         )
 
     def run(self, claims: list[dict[str, Any]], *, complete: bool, exit_status: int) -> Run:
-        """Return the run, as its tests alone decided.
+        """Return the run.
 
         Args:
             claims: as `claim_rows` returns them.
@@ -156,11 +171,13 @@ class RunTables:
             "started": self._collected.started.isoformat(timespec="seconds"),
             "seconds": time.perf_counter() - self._collected.clock,
             "selected": _selected(self._config),
-            "seeds": self._config.getoption("seeds"),
+            "partial": self._partial(claims),
+            "seeds": self._session.looks.first,
             "options": {
                 name: self._config.getoption(name) for name in ("seeds", "first_seed", "device", "claim", "keyword")
             },
             "exit_status": exit_status,
+            "counts": {name.value: sum(row["verdict"] == name for row in claims) for name in ClaimVerdict},
             "problems": self._collected.problems,
             "repository": _repository(),
             "commit": commit,
@@ -208,7 +225,20 @@ def _evidence(results: list[Result], verdict: str) -> str:
     """Return what is behind a claim's verdict: the sentences of its decisions, or what went wrong."""
     if verdict == "error":
         return " ".join(f"{result.node}: {result.reason}." for result in results if result.verdict == "error")
-    return sentences([decision for result in results for decision in result.decisions], verdict)
+    decisions = [decision for result in results for decision in result.decisions]
+    return " ".join(row["sentence"] for row in sorted(decisions, key=lambda row: row["verdict"] != verdict))
+
+
+def _share(wins: tuple[int, int]) -> float:
+    return wins[0] / wins[1]
+
+
+def _changed(verdict: str, claim: Claim, results: list[Result]) -> bool:
+    """Say whether a claim came out otherwise than is on record for it."""
+    if any(result.contradicted for result in results):
+        return True
+    decided = verdict in DECIDED and claim.expect in (*DECIDED, Expectation.DEPENDS)
+    return decided and verdict != claim.expect
 
 
 def _selected(config: pytest.Config) -> str:

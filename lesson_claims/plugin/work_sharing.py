@@ -18,7 +18,7 @@ import pytest
 
 from lesson_claims.plugin.options import SESSION, device_with_its_settings, is_worker
 from lesson_claims.record import FEWEST_TO_DECIDE
-from lesson_claims.runs.recipe import Recipe
+from lesson_claims.runs.recipe import Recipe, is_seedless
 from lesson_claims.runs.requests import Requests
 from lesson_claims.runs.store import RunStore, RunStoreError
 from lesson_claims.traceability import check_id
@@ -27,15 +27,9 @@ OPENED = pytest.StashKey[RunStore]()
 REQUESTS = pytest.StashKey[Requests]()
 
 
-@pytest.fixture(scope="session")
-def seeds(pytestconfig: pytest.Config) -> tuple[int, ...]:
-    """Return the seeds of this session."""
-    return _seeds(pytestconfig)
-
-
-def _seeds(config: pytest.Config) -> tuple[int, ...]:
-    first = config.getoption("first_seed")
-    return tuple(range(first, first + config.getoption("seeds")))
+def seeds_of(config: pytest.Config, lesson: str, number: int) -> tuple[int, ...]:
+    """Return so many of the seeds over which this session decides the claims of a lesson."""
+    return config.stash[SESSION].seeds(lesson, config.getoption("first_seed"), number)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,8 +55,8 @@ def _opened(session: pytest.Session) -> RunStore:
         named = named_runs(session) if is_worker(config) else []
         config.stash[OPENED] = RunStore(
             Path(config.getoption("run_store")),
-            ahead=_with_seeds(_surely_needed(session, named), config),
-            known=_with_seeds(named, config),
+            ahead=_with_seeds(_surely_needed(session, named), config, config.stash[SESSION].looks.first),
+            known=_with_seeds(named, config, config.stash[SESSION].looks.most),
             requests=config.stash.get(REQUESTS, None),
             declared=config.stash[SESSION].project.packages,
         )
@@ -102,16 +96,19 @@ def _surely_needed(session: pytest.Session, named: Sequence[NamedRecipe]) -> lis
     """Return those of the recipes that the checks of this session are sure to need; none unless it runs them all."""
     if session.config.option.maxfail or not _runs_everything(session):
         return []
-    enough = len(_seeds(session.config)) >= FEWEST_TO_DECIDE
+    enough = session.config.stash[SESSION].looks.most >= FEWEST_TO_DECIDE
     known = session.config.stash[SESSION]
     return [each for each in named if enough or known.made_by_page(each.recipe, each.lesson)]
 
 
-def _with_seeds(named: Sequence[NamedRecipe], config: pytest.Config) -> list[tuple[Recipe, int]]:
-    """Return the runs of recipes: the pages' seeds first, then the session's."""
+def _with_seeds(named: Sequence[NamedRecipe], config: pytest.Config, number: int) -> list[tuple[Recipe, int]]:
+    """Return the runs of recipes: at the pages' seeds first, then at so many of the session's, seed by seed."""
     lessons = config.stash[SESSION].registry.lessons
     at_page = [(each.recipe, lessons[each.lesson].page_seed) for each in named]
-    return list(dict.fromkeys([*at_page, *((each.recipe, seed) for seed in _seeds(config) for each in named)]))
+    seeds = {lesson: seeds_of(config, lesson, number) for lesson in lessons}
+    moved = [each for each in named if not is_seedless(each.recipe)]
+    over_seeds = [(each.recipe, seeds[each.lesson][place]) for place in range(number) for each in moved]
+    return list(dict.fromkeys([*at_page, *over_seeds]))
 
 
 def _runs_everything(session: pytest.Session) -> bool:

@@ -23,7 +23,6 @@ from lesson_claims.report.words import place
 from lesson_claims.results.drift_tables import DriftTables, day
 from lesson_claims.results.numbers import duration, show
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import DriftState
 
 HERE = Path(__file__).parent
 SLOWEST = 5
@@ -93,7 +92,6 @@ def _environment() -> Environment:
         "words": words.COUNTED,
         "signs": words.SIGNS,
         "agreement_words": words.AGREEMENTS_COUNTED,
-        "DriftState": DriftState,
         "place": place,
         "verdict_meanings": words.VERDICTS,
         "agreement_meanings": words.AGREEMENTS,

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from lesson_claims.results.columns import TABLES
-from lesson_claims.results.correction import correct, uncorrect
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import ClaimVerdict
@@ -15,16 +14,17 @@ from lesson_claims.results.vocabulary import ClaimVerdict
 SAME = ("commit", "dirty", "seeds", "lessons", "checklist")
 """What the shards of one run have in common; and of their environment, the fingerprint of its arithmetic."""
 
+SEED_OPTIONS = ("seeds", "first_seed")
+"""Options that the shards of one run have in common: they say over which seeds claims are decided."""
+
 
 def merge(shards: Sequence[tuple[str, Run]]) -> Run:
     """Merge runs, each given with its name, into one; its `seconds` is the sum of theirs.
 
-    A claim and all that belongs to it comes from the shard in which it ran; its verdict is the one that stands among
-    the tests of all shards, as in one run that had them all. The result is complete if every shard is, and no claim
-    that was selected is left without a result. Raises ReportError where the shards do not belong together, or where
-    two ran the same claim and disagree.
+    A claim and all that belongs to it comes from the shard in which it ran. The result is complete if every shard is,
+    and no claim that was selected is left without a result. Raises ReportError where the shards do not belong together,
+    or where two ran the same claim and disagree.
     """
-    shards = [(name, uncorrect(run)) for name, run in shards]
     first_name, first = shards[0]
     for name, run in shards[1:]:
         _check_same(first_name, first, name, run)
@@ -41,18 +41,24 @@ def merge(shards: Sequence[tuple[str, Run]]) -> Run:
         "seconds": sum(info["seconds"] for info in infos),
         "selected": _either(info["selected"] for info in infos) if not everything_selected else "",
         "options": _combined([info["options"] for info in infos]),
+        "partial": bool(counts[ClaimVerdict.NOT_RUN]),
+        "counts": {name.value: counts[name] for name in ClaimVerdict},
         "exit_status": max(info["exit_status"] for info in infos),
         "problems": list(dict.fromkeys(each for info in infos for each in info["problems"])),
         "environment": _combined([info["environment"] for info in infos]),
         "source": {check: place for info in infos for check, place in info["source"].items()},
     }
-    return correct(Run(**tables, info=info))
+    return Run(**tables, info=info)
 
 
 def _check_same(first_name: str, first: Run, name: str, run: Run) -> None:
     for key in SAME:
         if run.info[key] != first.info[key]:
             raise ReportError(_differ(key, first_name, first.info[key], name, run.info[key]))
+    for option in SEED_OPTIONS:
+        ours, theirs = (each.info["options"].get(option) for each in (first, run))
+        if ours != theirs:
+            raise ReportError(_differ(f"option {option}", first_name, ours, name, theirs))
     ours, theirs = (each.info["environment"].get("numerics") for each in (first, run))
     if ours != theirs:
         raise ReportError(_differ("numerics", first_name, ours, name, theirs))

@@ -263,7 +263,9 @@ def _worth_listing(measurements: pd.DataFrame) -> pd.DataFrame:
     """Return all measurements or, if there are too many, those that need attention and then the first ones."""
     if len(measurements) <= ROWS:
         return measurements
-    calm = measurements["agreement"].isin([Agreement.REPRODUCED, Agreement.WITHIN, Agreement.NOT_PRINTED, ""])
+    calm = measurements["agreement"].isin(
+        [Agreement.REPRODUCED, Agreement.WITHIN, Agreement.NOT_JUDGED, Agreement.NOT_PRINTED, ""]
+    )
     chosen = measurements.index[~calm].append(measurements.index[calm])[:ROWS]
     return measurements.loc[chosen.sort_values()]
 
@@ -414,9 +416,9 @@ def bullet(decision: Row) -> str:
     if decision["p"] is not None:
         said.append(f"p = {decision['p']:.2g}".replace("nan", "NaN"))
     if decision["level"]:
-        said.append(f"level {decision['level']:.4g}")
-    if decision["seeds"]:
+        said.append(f"level {decision['level']:.2g}")
+    if decision["wins"] is not None:
+        said.append(f"{decision['wins']} of {decision['seeds']} seeds agree")
+    elif decision["seeds"]:
         said.append(f"{decision['seeds']} seeds")
-    if decision["needed"] is not None:
-        said.append(f"{decision['needed']} needed")
     return ", ".join(said)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lesson_claims.results.numbers import interval, parse, share_of_range, show, show_all, show_ends
+from lesson_claims.results.numbers import interval, parse_printed, share_of_range, show, show_all, show_ends
 
 WIDTH = 240.0
 """Width of the drawing in its own units; its height is fixed by the template."""
@@ -44,7 +44,7 @@ class StripPlot:
 
 def domain(values: Sequence[float], printed: str, low: float | None, high: float | None) -> tuple[float, float] | None:
     """Return the range that a strip plot must cover, or None if there is no finite value to show."""
-    ends = [*values, low, high, parse(printed)]
+    ends = [*values, low, high, parse_printed(printed)]
     finite = [end for end in ends if end is not None and math.isfinite(end)]
     if not any(map(math.isfinite, values)):
         return None
@@ -86,7 +86,7 @@ def strip_plot(
     left, right = show_ends(start, end) if over else ("", "")
     return StripPlot(
         dots=tuple(dots),
-        printed=place(parse(printed)) if over else None,
+        printed=place(parse_printed(printed)) if over else None,
         low=place(-math.inf if low is None and high is not None else low) if over else None,
         high=place(math.inf if high is None and low is not None else high) if over else None,
         left=left,

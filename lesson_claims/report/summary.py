@@ -87,7 +87,8 @@ def _figures(run: Run) -> str:
     counts = Counter(run.measurements["agreement"])
     reproduced = counts[Agreement.REPRODUCED]
     printed = sum(counts[name] for name in Agreement) - counts[Agreement.NOT_PRINTED]
-    unlike = (Agreement.WITHIN, Agreement.OUTSIDE, Agreement.NOT_MEASURED)
+    always, seldom = (Agreement.WITHIN, Agreement.OUTSIDE), (Agreement.DEPENDS, Agreement.NOT_JUDGED)
+    unlike = [*always, *(name for name in seldom if counts[name]), Agreement.NOT_MEASURED]
     parts = [f"{counts[name]} {words.AGREEMENTS_COUNTED[name]}" for name in unlike]
     return f"printed figures: {reproduced} of {printed} reproduced to the last digit, " + ", ".join(parts)
 

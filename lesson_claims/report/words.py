@@ -5,7 +5,7 @@ from lesson_claims.results.vocabulary import Agreement, ClaimVerdict
 VERDICTS = {
     ClaimVerdict.HOLDS: "The evidence bears what the page says.",
     ClaimVerdict.REFUTED: "The page says more than the evidence bears; a correction follows.",
-    ClaimVerdict.INCONCLUSIVE: "Too few seeds to decide; the evidence says how many are needed.",
+    ClaimVerdict.INCONCLUSIVE: "The seeds of this run do not decide it; the evidence says in how many it came out.",
     ClaimVerdict.ERROR: "The check itself failed, so nothing is known about the claim.",
     ClaimVerdict.NOT_RUN: "Left out of this run, or lost.",
 }
@@ -18,8 +18,10 @@ COUNTED = {
 }
 AGREEMENTS = {
     Agreement.REPRODUCED: "Equal to the printed figure at its printed digits.",
-    Agreement.WITHIN: "Not equal there, but inside the stated tolerance or the interval expected of a single seed.",
+    Agreement.WITHIN: "Not equal there, but inside the tolerance; of a training run, at the page's own seed.",
     Agreement.OUTSIDE: "Neither: the printed figure could not be reproduced.",
+    Agreement.DEPENDS: "At one seed it moves so far between machines that no digit can be judged.",
+    Agreement.NOT_JUDGED: "Measured by a clock, which tells of the machine; compared with nothing.",
     Agreement.NOT_PRINTED: "Measured here; the page prints no such figure.",
     Agreement.NOT_MEASURED: "The page prints it, and this run did not measure it.",
 }
@@ -27,6 +29,8 @@ AGREEMENTS_COUNTED = {
     Agreement.REPRODUCED: "reproduced to the last digit",
     Agreement.WITHIN: "within tolerance",
     Agreement.OUTSIDE: "outside tolerance",
+    Agreement.DEPENDS: "dependent on the machine",
+    Agreement.NOT_JUDGED: "of a clock, not judged",
     Agreement.NOT_PRINTED: "more measured, which no page prints",
     Agreement.NOT_MEASURED: "printed, but not measured",
 }
@@ -34,6 +38,8 @@ SIGNS = {
     Agreement.REPRODUCED: "=",
     Agreement.WITHIN: "≈",
     Agreement.OUTSIDE: "≠",
+    Agreement.DEPENDS: "±",
+    Agreement.NOT_JUDGED: "–",
     Agreement.NOT_PRINTED: "·",
     Agreement.NOT_MEASURED: "?",
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lesson_claims.runs.device import Device
 from lesson_claims.runs.platforms import PageRun, outcomes
-from lesson_claims.runs.recipe import Outcome, Recipe
+from lesson_claims.runs.recipe import Outcome, Recipe, RecipeError, is_seedless
 from lesson_claims.runs.store import Run, RunStore
 
 
@@ -98,16 +98,26 @@ def gather(
     Args:
         store: where the runs are kept.
         recipe: what to run.
-        seeds: over which the claim is decided.
+        seeds: over which the claim is decided; of a seedless recipe there is one run, at the page's seed.
         device: where the runs are made.
         page_seed: the seed that the page itself used.
         on_platforms: the recipe as a run of the page, to be repeated on every platform; None for not at all.
 
     Raises:
         RunStoreError: as `RunStore.runs` does.
+        RecipeError: if all seeds gave the very same run, though the recipe does not say that it is `seedless`.
     """
+    if is_seedless(recipe):
+        seeds = [page_seed]
     wanted = list(dict.fromkeys([page_seed, *seeds]))
     runs = {run.seed: run for run in store.runs(recipe, wanted, device)}
+    outcomes_over_seeds = [runs[seed].outcome for seed in wanted]
+    if len(wanted) > 1 and all(outcome == outcomes_over_seeds[0] for outcome in outcomes_over_seeds):
+        raise RecipeError(
+            f"{recipe}: {len(wanted)} seeds gave the very same run, which is no evidence over seeds; find out whether"
+            " run() uses its seed, let it return a number that the seed moves, such as a loss, or write"
+            " `seedless: ClassVar[bool] = True` into the recipe if nothing in it can depend on a seed"
+        )
     spread = outcomes(store, on_platforms) if on_platforms is not None else {}
     return Evidence(recipe, runs[page_seed], [runs[seed] for seed in seeds], spread)
 

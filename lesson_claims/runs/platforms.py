@@ -29,10 +29,14 @@ PLATFORMS: Mapping[str, Mapping[str, str]] = {
     "as this machine is": {},
     "two threads": {THREADS_VARIABLE: "2"},
     "ATen without vectors": {"ATEN_CPU_CAPABILITY": "default"},
-    "ATen AVX2": {"ATEN_CPU_CAPABILITY": "avx2"},
     "MKL SSE4.2": {"MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
-    "MKL AVX2": {"MKL_ENABLE_INSTRUCTIONS": "AVX2"},
     "oneDNN SSE4.1": {"ONEDNN_MAX_CPU_ISA": "SSE41"},
+    "oneDNN AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2"},
+    "all at AVX2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+    },
     "all at their lowest": {
         "ATEN_CPU_CAPABILITY": "default",
         "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",

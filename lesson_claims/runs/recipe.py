@@ -9,7 +9,8 @@
             return {"loss": loss}
 
 A recipe and a seed make a run: `recipe.run(seed)` is a pure function of the two and of the machine's numerics. A
-recipe that computes with torch takes the device too: `run(self, seed, device)`, with a `torch.device`.
+recipe that computes with torch takes the device too: `run(self, seed, device)`, with a `torch.device`. A recipe in
+which nothing can depend on a seed says so, `seedless: ClassVar[bool] = True`, and has a single run.
 """
 
 from __future__ import annotations
@@ -71,6 +72,11 @@ class SharesFirstSteps(Hashable, Protocol):
 def start_together(one: Recipe, other: Recipe) -> bool:
     """Say whether two recipes take the same first steps."""
     return isinstance(one, SharesFirstSteps) and isinstance(other, SharesFirstSteps) and one.start == other.start
+
+
+def is_seedless(recipe: Recipe) -> bool:
+    """Say whether a recipe declares that its run is the same for every seed."""
+    return bool(getattr(recipe, "seedless", False))
 
 
 def takes_device(recipe: Recipe) -> bool:
