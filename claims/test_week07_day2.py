@@ -19,6 +19,7 @@ from lesson_claims import (
     equivalent,
     every,
     grows,
+    jittered,
     refuted,
     same,
     that,
@@ -30,6 +31,7 @@ from lessons.gradients import (
     PLAIN_RNN_PROBE,
     RAISED_FORGET_GATES,
     RecurrenceProbe,
+    absolute_gradients,
     jacobian_by_autograd,
     jacobian_by_product,
 )
@@ -51,7 +53,7 @@ def test_powers(measure: Measure) -> None:
     steps = (5, 10, 25, 50, 100)
     for factor in (0.8, 1.2):
         for t in steps:
-            measure(f"{factor} ** {t}", factor**t)
+            measure(f"{factor} ** {t}", factor**t, noise=jittered(pow, factor, t))
         picture = "A factor applied t times"
         measure.curve(
             picture, steps, [factor**t for t in steps], series=str(factor), x_label="t", y_label="power", y_scale="log"
@@ -124,9 +126,10 @@ def test_no_stable_setting__corrected__tanh(measure: Measure, decide: Decide, ev
 
 @claim("week07.day2.rnn-gradient-vanishes")
 def test_rnn_gradient_vanishes(measure: Measure, decide: Decide, device: torch.device) -> None:
-    gradients = PLAIN_RNN_PROBE.run(0, device)["gradients"]
-    for length, gradient in zip(LENGTHS, gradients, strict=True):
-        measure(f"gradient at step 0, length {length}", gradient)
+    layer, inputs = PLAIN_RNN_PROBE.draw(0, device)
+    gradients, noise = absolute_gradients(layer, inputs), jittered(absolute_gradients, layer, inputs)
+    for length, gradient, *moved in zip(LENGTHS, gradients, *noise, strict=True):
+        measure(f"gradient at step 0, length {length}", gradient, noise=moved)
     decide(that(bool(np.all(np.diff(gradients) < 0)), "The page's four gradients fall as the length grows."))
 
 
@@ -156,9 +159,10 @@ def test_parameter_counts(measure: Measure) -> None:
 @claim("week07.day2.lstm-gradient-survives")
 @refuted
 def test_lstm_gradient_survives(measure: Measure, device: torch.device, decide: Decide, evidence: EvidenceOf) -> None:
-    gradients = LSTM_PROBE.run(0, device)["gradients"]
-    for length, gradient in zip(LENGTHS, gradients, strict=True):
-        measure(f"gradient at step 0, length {length}", gradient)
+    layer, inputs = LSTM_PROBE.draw(0, device)
+    gradients, noise = absolute_gradients(layer, inputs), jittered(absolute_gradients, layer, inputs)
+    for length, gradient, *moved in zip(LENGTHS, gradients, *noise, strict=True):
+        measure(f"gradient at step 0, length {length}", gradient, noise=moved)
     lstm, rnn = evidence(LSTM_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
     draw_gradients(measure, "Gradient as the library initialises", "plain RNN", rnn)
     draw_gradients(measure, "Gradient as the library initialises", "LSTM", lstm)

@@ -8,7 +8,19 @@ import pytest
 import torch
 from torch import nn
 
-from lesson_claims import Decide, EvidenceOf, Measure, beats, better_than_shuffled, claim, close, every, grows, same
+from lesson_claims import (
+    Decide,
+    EvidenceOf,
+    Measure,
+    beats,
+    better_than_shuffled,
+    claim,
+    close,
+    every,
+    grows,
+    jittered,
+    same,
+)
 from lessons.classifiers import parameter_count
 from lessons.cost import counted_operations
 from lessons.embedding import PAGE_TOKENS, look_up, multiply, one_hot
@@ -35,8 +47,9 @@ def test_embedding_is_lookup(measure: Measure, decide: Decide) -> None:
     measure.each("input shape", tokens.shape)
     measure.each("output shape", vectors.shape)
     measure.each("weight shape", table.shape)
-    measure.each("table row 5", table[5, :4])
-    measure.each("embedding of token 5", vectors[0, 1, :4])
+    measure.each("table row 5", table[5, :4], noise=jittered(lambda moved: moved[5, :4], table))
+    noise = jittered(lambda moved: look_up(tokens, moved)[0, 1, :4], table)
+    measure.each("embedding of token 5", vectors[0, 1, :4], noise=noise)
     decide(same(vectors.numpy(), table[tokens].numpy(), what="the layer's output, against the indexed table"))
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, equivalent, every, refuted, same
+from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, equivalent, every, jittered, refuted, same
 from lessons.classifiers import CELLS, RecurrentClassifier, parameter_count, pool
 from lessons.leak import CHANCE, LEAK, LEAKED, LENGTH, TOKENS
 from lessons.next_element import NextElementModel, next_element_loss, shifted
@@ -224,8 +224,10 @@ def test_packed_differs_from_padded(measure: Measure, device: torch.device) -> N
     layer, inputs, lengths = _page_run(device)
     _, padded = run(layer, inputs)
     _, packed = run(layer, inputs, lengths)
-    measure.each("padded final state", padded[-1, 1])
-    measure.each("packed final state", packed[-1, 1])
+    noise = jittered(lambda layer, inputs: run(layer, inputs)[1][-1, 1], layer, inputs)
+    measure.each("padded final state", padded[-1, 1], noise=noise)
+    noise = jittered(lambda layer, inputs: run(layer, inputs, lengths)[1][-1, 1], layer, inputs)
+    measure.each("packed final state", packed[-1, 1], noise=noise)
 
 
 @claim("week07.day4.packed-differs-from-padded")
@@ -266,8 +268,9 @@ def test_gather_true_last(measure: Measure, decide: Decide, device: torch.device
     outputs, _ = run(layer, inputs)
     _, packed = run(layer, inputs, lengths)
     gathered = pool(outputs, "true last", lengths)
-    for row, state in enumerate(gathered):
-        measure.each(f"gathered state, sequence {row}", state)
+    noise = jittered(lambda layer, inputs: pool(run(layer, inputs)[0], "true last", lengths), layer, inputs)
+    for row, (state, *moved) in enumerate(zip(gathered, *noise, strict=True)):
+        measure.each(f"gathered state, sequence {row}", state, noise=moved)
     what = "the gathered states, against the packed ones"
     decide(close(gathered.numpy(force=True), packed[-1].numpy(force=True), rtol=0, atol=NEGLIGIBLE, what=what))
 
@@ -298,8 +301,10 @@ def test_gather_true_last__not_two_way(decide: Decide, device: torch.device) -> 
 def test_masked_mean(measure: Measure, device: torch.device) -> None:
     layer, inputs, lengths = _page_run(device)
     outputs, _ = run(layer, inputs)
-    for row, mean in enumerate(masked_mean(outputs, lengths)):
-        measure.each(f"mean state, sequence {row}", mean)
+    means = masked_mean(outputs, lengths)
+    noise = jittered(lambda layer, inputs: masked_mean(run(layer, inputs)[0], lengths), layer, inputs)
+    for row, (mean, *moved) in enumerate(zip(means, *noise, strict=True)):
+        measure.each(f"mean state, sequence {row}", mean, noise=moved)
 
 
 @claim("week07.day4.masked-mean")

@@ -19,8 +19,10 @@ from lesson_claims import (
     beats,
     claim,
     close,
+    depends_on_seed,
     equivalent,
     every,
+    in_most_seeds,
     refuted,
     run_numerics,
     share,
@@ -48,9 +50,16 @@ def watched(probe: ClippingProbe, device: torch.device) -> Outcome:
 
 
 @claim("week07.day5.clipping-caps-norm")
-def test_clipping_caps_norm(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+@depends_on_seed
+def test_clipping_caps_norm(measure: Measure, evidence: EvidenceOf) -> None:
+    # Its tolerance, .09, is two hundredths of the printed norm, as that of a share is .02 of the whole.
     largest = evidence(CLIPPING["without clipping"])["norms before"].reduced(max)
     measure("largest norm without clipping", largest, bounds=(0, np.inf))
+
+
+@claim("week07.day5.clipping-caps-norm")
+def test_clipping_caps_norm__unclipped(decide: Decide, evidence: EvidenceOf) -> None:
+    largest = evidence(CLIPPING["without clipping"])["norms before"].reduced(max)
     decide(beats(largest, 1.5, names=("the largest norm without clipping", "1.5, half as much again as the ceiling,")))
 
 
@@ -60,7 +69,8 @@ def test_clipping_caps_norm__ceiling(
 ) -> None:
     runs = evidence(CLIPPING["with clipping"])
     page = runs.page.outcome
-    measure("largest norm with clipping", max(page["norms after"]))
+    noise = list(runs["norms after"].reduced(max).platforms.values())
+    measure("largest norm with clipping", max(page["norms after"]), noise=noise)
     trace, steps = "the page's clipped run, step by step", range(len(page["norms after"]))
     for series, name in (("before clipping", "norms before"), ("after clipping", "norms after")):
         measure.curve(trace, steps, page[name], series=series, x_label="step", y_label="gradient norm")
@@ -195,18 +205,8 @@ def test_clip_at_one(measure: Measure, decide: Decide, evidence: EvidenceOf) -> 
 def test_unclipped_run_diverges(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     unclipped, clipped = evidence(UNCLIPPED_TOTAL), evidence(CLIPPED_TOTAL)
     decide(
-        share(
-            int(unclipped["diverged"].values.sum()),
-            len(unclipped["diverged"]),
-            at_least=0.5,
-            what="the share of unclipped runs that end in NaN or infinity",
-        ),
-        share(
-            int((~clipped["diverged"].values).sum()),
-            len(clipped["diverged"]),
-            at_least=0.5,
-            what="the share of the same runs, clipped at 1.0, that stay finite",
-        ),
+        in_most_seeds(unclipped["diverged"].values, what="the unclipped run ends in NaN or infinity"),
+        in_most_seeds(~clipped["diverged"].values, what="the same run, clipped at 1.0, stays finite"),
         beats(
             unclipped["first loss"],
             unclipped["lowest loss"],
@@ -325,14 +325,19 @@ def test_stacked_dropout_acts(decide: Decide, device: torch.device) -> None:
 
 
 def warnings_of_dropout(cell: Cell, rate: float) -> tuple[list[str], list[str]]:
-    """The warnings at construction of a layer of one layer, and those of a training pass."""
+    """What is said of dropout at construction of a layer of one layer, and in a training pass.
+
+    Other warnings, which a library may add on any day, are no part of the claim.
+    """
     with warnings.catch_warnings(record=True) as constructed:
         warnings.simplefilter("always")
         layer = CELLS[cell](16, 32, dropout=rate, batch_first=True)
     with warnings.catch_warnings(record=True) as passed:
         warnings.simplefilter("always")
         layer.train()(torch.randn(2, 5, 16))
-    return [str(w.message) for w in constructed], [str(w.message) for w in passed]
+    said = [[str(w.message) for w in heard] for heard in (constructed, passed)]
+    at_construction, in_training = ([message for message in each if "dropout" in message] for each in said)
+    return at_construction, in_training
 
 
 @claim("week07.day5.single-layer-dropout-is-silent")
@@ -352,15 +357,12 @@ def test_single_layer_dropout_is_silent__corrected(decide: Decide) -> None:
         heard = {cell: warnings_of_dropout(cell, rate) for cell in NAMES}
         decide(
             every(
-                (
-                    (cell, len(constructed) == expected and all("dropout" in message for message in constructed))
-                    for cell, (constructed, _) in heard.items()
-                ),
-                what=f"cells with {expected} warnings at construction with p = {rate}, all of dropout",
+                ((cell, len(constructed) == expected) for cell, (constructed, _) in heard.items()),
+                what=f"cells with {expected} warnings of dropout at construction with p = {rate}",
             ),
             every(
                 ((cell, not passed) for cell, (_, passed) in heard.items()),
-                what=f"cells whose training pass with p = {rate} warns of nothing",
+                what=f"cells whose training pass with p = {rate} does not warn of it",
             ),
         )
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, every, refuted, same, share, that
+from lesson_claims import Decide, EvidenceOf, Measure, beats, claim, close, every, jittered, refuted, same, share, that
 from lessons.next_element import (
     NOISE,
     PERIOD,
@@ -55,16 +55,18 @@ def test_one_output_per_position(measure: Measure, decide: Decide, device: torch
 
 @claim("week07.day6.shifted-loss")
 def test_shifted_loss(measure: Measure, decide: Decide, device: torch.device) -> None:
-    def untrained_loss(seed: int) -> tuple[int, float]:
+    def untrained(seed: int) -> tuple[nn.Module, Tensor]:
         torch.manual_seed(seed)
-        model = DIGITS.build().to(device)
-        inputs, targets = shifted(torch.randint(0, 10, (4, 12)).to(device))
-        return targets.numel(), next_element_loss(model(inputs), targets).item()
+        return DIGITS.build().to(device), torch.randint(0, 10, (4, 12)).to(device)
 
-    positions, loss = untrained_loss(seed=0)
-    measure("positions", positions)
-    measure("loss", loss)
-    others = [untrained_loss(seed)[1] for seed in DATA_SEEDS]
+    def loss(model: nn.Module, tokens: Tensor) -> float:
+        inputs, targets = shifted(tokens)
+        return next_element_loss(model(inputs), targets).item()
+
+    model, tokens = untrained(seed=0)
+    measure("positions", shifted(tokens)[1].numel())
+    measure("loss", loss(model, tokens), noise=jittered(loss, model, tokens))
+    others = [loss(*untrained(seed)) for seed in DATA_SEEDS]
     uniform = math.log(DIGITS.vocabulary)
     decide(
         every(
@@ -154,6 +156,8 @@ def test_every_position_trains(measure: Measure, decide: Decide, device: torch.d
 def test_learns_the_cycle(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     cycle = evidence(CYCLE)
     for epoch in (20, 40, 60):
+        # Full batches give these numbers on every processor seen. The tolerance is for other devices: two hundredths of
+        # the printed loss, as that of a share is .02 of the whole.
         measure(f"loss at epoch {epoch}", cycle["losses"].at(epoch - 1), bounds=(0, math.inf))
         measure(f"accuracy at epoch {epoch}", cycle["accuracies"].at(epoch - 1), bounds=(0, 1))
     for name, label in (("losses", "loss (nats)"), ("accuracies", "accuracy")):
@@ -197,7 +201,6 @@ def test_accuracy_ceiling(measure: Measure, decide: Decide) -> None:
             right.size,
             equals=0.90,
             margin=0.005,
-            seeds=len(DATA_SEEDS),
             what=f"The share of targets that follow the cycle, over {len(DATA_SEEDS)} data seeds,",
         )
     )
@@ -225,7 +228,6 @@ def test_accuracy_ceiling__corrected(measure: Measure, decide: Decide, evidence:
             right.size,
             equals=expected,
             margin=0.005,
-            seeds=len(DATA_SEEDS),
             what=f"The share of targets that follow the cycle, over {len(DATA_SEEDS)} data seeds,",
         ),
     )

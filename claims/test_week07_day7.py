@@ -22,9 +22,9 @@ from lesson_claims import (
     equivalent,
     every,
     grows,
+    in_most_seeds,
     refuted,
     same,
-    share,
     that,
 )
 from lessons.ceilings import best_from_counts
@@ -46,8 +46,8 @@ def test_complete_classifier(measure: Measure, evidence: EvidenceOf) -> None:
     complete = evidence(COMPLETE)
     measure("parameters", parameter_count(COMPLETE.model.build()))
     measure("accuracy", complete["accuracy"], bounds=(0, 1))
-    # Recorded and never judged: how long it took says something about the machine, and nothing about the page.
-    measure("training seconds", complete.seconds.page, unit="s", within=(0, math.inf))
+    # Recorded and judged by nothing: a clock tells of the machine, not of the page.
+    measure("training seconds", complete.seconds.page, unit="s")
 
 
 def pooled_features(seed: int, device: torch.device) -> tuple[PooledClassifier, Tensor, Tensor, Tensor]:
@@ -149,15 +149,11 @@ def test_bag_ignores_order__ceiling(measure: Measure, decide: Decide, evidence: 
     accuracy = evidence(recipe)["accuracy"]
     ceiling = float(best_from_counts(MemoryTask().length))
     measure.also("the most that counts alone allow", ceiling)
-    rows = MemoryTask().validation_rows
-    right = np.round(np.asarray(accuracy) * rows).astype(int).sum()
+    luck = 4 * math.sqrt(ceiling * (1 - ceiling) / MemoryTask().validation_rows)
     decide(
-        share(
-            int(right),
-            rows * len(accuracy),
-            at_most=ceiling,
-            seeds=len(accuracy),
-            what="The accuracy of the bag of embeddings over all seeds",
+        in_most_seeds(
+            accuracy.values <= ceiling + luck,
+            what=f"The bag of embeddings stays under that and four standard deviations of luck, {ceiling + luck:.3f}",
         )
     )
 

@@ -6,6 +6,7 @@ recurrence whose gain per step is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,11 @@ def gradient_at_first_input(layer: nn.RNNBase, inputs: Tensor) -> Tensor:
     return gradient[:, 0]
 
 
+def absolute_gradients(layer: nn.RNNBase, inputs: Sequence[Tensor]) -> list[float]:
+    """Return |`gradient_at_first_input`| of each input of shape (1, length, 1)."""
+    return [gradient_at_first_input(layer, x).abs().item() for x in inputs]
+
+
 def set_forget_bias(lstm: nn.LSTM, bias: float) -> None:
     """Give all forget gates of a one-layer LSTM a bias, in place.
 
@@ -65,12 +71,8 @@ class GradientProbe:
     lengths: tuple[int, ...] = LENGTHS
     hidden: int = 16
 
-    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
-        """Build the layer and measure; `seed` is the global seed, and the page's is 0.
-
-        Returns:
-            `gradients`: for each length, the absolute gradient of the last output's sum in the first input, > 0.
-        """
+    def draw(self, seed: int, device: torch.device) -> tuple[nn.RNNBase, list[Tensor]]:
+        """Build the layer and draw an input of shape (1, length, 1) for each length; `seed` is the global seed."""
         torch.manual_seed(seed)
         layer = CELLS[self.cell](1, self.hidden, batch_first=True)
         if self.forget_bias is not None:
@@ -78,8 +80,15 @@ class GradientProbe:
                 raise ValueError(f"forget_bias needs an LSTM: the cell {self.cell!r} has no forget gate")
             set_forget_bias(layer, self.forget_bias)
         layer.to(device)
-        inputs = [torch.randn(1, length, 1).to(device) for length in self.lengths]
-        return {"gradients": [gradient_at_first_input(layer, x).abs().item() for x in inputs]}
+        return layer, [torch.randn(1, length, 1).to(device) for length in self.lengths]
+
+    def run(self, seed: int, device: torch.device) -> dict[str, Any]:
+        """Draw and measure; the page's seed is 0.
+
+        Returns:
+            `gradients`: for each length, the absolute gradient of the last output's sum in the first input, > 0.
+        """
+        return {"gradients": absolute_gradients(*self.draw(seed, device))}
 
 
 PLAIN_RNN_PROBE = GradientProbe("rnn")

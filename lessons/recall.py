@@ -67,7 +67,7 @@ class Recall:
         """Train and measure; `seed` is the global seed as well.
 
         Returns:
-            `accuracy` on the validation rows, 0..1, where guessing gives 1/2.
+            `accuracy` on the validation rows, 0..1, where guessing gives 1/2; `loss` of the last epoch, in nats.
         """
         inputs, labels = recall_task(self.training_rows, self.length, 2 * seed)
         validation = recall_task(self.validation_rows, self.length, 2 * seed + 1)
@@ -82,8 +82,8 @@ class Recall:
                 raise ValueError(f"forget_bias needs an LSTM: the cell {self.cell!r} has no forget gate")
             set_forget_bias(model.recurrent, self.forget_bias)
         model.to(device)
-        train(model, inputs.to(device), labels.to(device), self.training)
-        return {"accuracy": accuracy(model, *(part.to(device) for part in validation))}
+        history = train(model, inputs.to(device), labels.to(device), self.training)
+        return {"accuracy": accuracy(model, *(part.to(device) for part in validation)), "loss": history.losses[-1]}
 
 
 RECALL_PLAIN_RNN = Recall("rnn")
