@@ -1,42 +1,69 @@
-"""How often the deciders err, simulated: `python -m studies.error_rates` prints the tables of docs/statistics.md.
+"""How often verdicts err: `python -m studies.error_rates` prints the tables of docs/statistics.md.
 
-Each decider is put where it errs most: at the border of its claim, where the thing claimed happens in exactly half
-of all seeds, or in less than half either way where seeds can tie. The tables depend on nothing but `seed`.
+Most rates are exact, from the binomial distribution (`studies.seed_plans`). The deciders themselves are run on
+simulated seeds, to see that what they do is what was computed. The tables depend on nothing but `seed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-from lesson_claims.deciders import LEVEL, beats, better_than_shuffled, equivalent, grows, share
+from lesson_claims.deciders import beats, better_than_shuffled, equivalent, grows, in_most_seeds, share
+from lesson_claims.deciders.e_values import majority_e
 from lesson_claims.deciders.prediction import student_interval
-from lesson_claims.deciders.sign_test import Floats, sign_p
-from lesson_claims.decisions import Decision, Verdict
+from lesson_claims.deciders.sign_test import Floats
+from lesson_claims.decisions import LEVEL, Decision, Levels, Verdict
+from lesson_claims.looks import CAP, looks
+from studies.registries import FAMILIES, before, now, standing
+from studies.seed_plans import (
+    RULES,
+    Evidence,
+    Look,
+    Outcome,
+    by_evidence,
+    by_p_value,
+    fewest_wins,
+    followed_advice,
+    made_for_its_looks,
+    outcome,
+)
 
+CLAIMS, HOLDING, REFUTED = 48, 38, 9
+"""The claims of this project that are decided over seeds, and how many are on record with which verdict."""
+
+SEQUENTIAL = Levels(LEVEL * HOLDING / CLAIMS, LEVEL * REFUTED / CLAIMS, every_look=True)
+FIXED = Levels(SEQUENTIAL.holds, SEQUENTIAL.refuted)
+
+TRUTHS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+CAPS = (6, 8, 10, 14, 20, 30, 50, 100)
 SEEDS = (5, 10, 20)
+LONG = 100
+"""The cap of those who want to know."""
 RUNS = 20_000
-FAMILIES = 2_000
+AT_BORDER = 7
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
-Rates = tuple[float, float]
-"""False holds and false refutations, as shares of all simulated runs."""
+
+
+class Rates(NamedTuple):
+    """False holds and false refutations, as shares of all runs."""
+
+    holds: float
+    refuted: float
+
 
 DIFFERENCES: dict[str, Draw] = {
     "normal": lambda rng, size: rng.normal(size=size),
-    "accuracies of 2,000 rows": lambda rng, size: (
-        (rng.binomial(2000, 0.6, size) - rng.binomial(2000, 0.6, size)) / 2000
-    ),
     "heavy tails (t, 2 degrees)": lambda rng, size: rng.standard_t(2, size),
     "two clusters": lambda rng, size: np.where(rng.random(size) < 0.5, -0.2, 0.05) + rng.normal(0, 0.01, size),
     "skewed (log-normal)": lambda rng, size: rng.lognormal(size=size) - 1,
-    "one in five tied": lambda rng, size: rng.choice([-0.01, 0.0, 0.01], size, p=[0.4, 0.2, 0.4]),
-    "constant (all tied)": lambda _, size: np.zeros(size),
+    "one in five tied": lambda rng, size: rng.choice([-0.01, 0.0, 0.01], size, p=[0.3, 0.2, 0.5]),
 }
-"""Differences between paired seeds with P(> 0) ≤ 1/2 and P(< 0) ≤ 1/2: A neither beats B nor loses to it."""
+"""Differences between paired seeds of which half are above 0: the border of "in more than half of all seeds"."""
 
 FIGURES: dict[str, Draw] = {
     "normal": lambda rng, size: rng.normal(size=size),
@@ -51,70 +78,80 @@ FIGURES: dict[str, Draw] = {
 }
 """Figures of training runs, one per seed."""
 
+DECIDERS: dict[str, Callable[[Floats], Decision]] = {
+    "`beats`": lambda d: beats(d, 0.0),
+    # The differences are shrunk and moved onto the margin, far from the opposite one.
+    "`equivalent`": lambda d: equivalent(0.03 - 1e-4 * d, 0.0, margin=0.03),
+    "`grows`": lambda d: _growing(-0.1 + 1e-3 * d),
+    "`in_most_seeds`": lambda d: in_most_seeds(d > 0, what="it is above 0"),
+}
+"""Deciders, each so that a difference above 0 is a win."""
+
+SHOWN = {
+    "`equivalent`": ("normal", "one in five tied"),
+    "`grows`": ("normal", "one in five tied"),
+    "`in_most_seeds`": ("normal",),
+}
+"""The differences shown of deciders that depend on them as `beats` does."""
+
 SHARES: list[tuple[str, float, Callable[[int, int], Decision]]] = [
-    ("at least 0.9, truth 0.9", 0.9, lambda k, n: share(k, n, at_least=0.9)),
-    ("at most 0.1, truth 0.1", 0.1, lambda k, n: share(k, n, at_most=0.1)),
-    ("0.5 ± 0.05, truth 0.55", 0.55, lambda k, n: share(k, n, equals=0.5, margin=0.05)),
+    ("at least 0.5, truth 0.5", 0.5, lambda k, n: share(k, n, at_least=0.5, of_seeds=True)),
+    ("at least 0.9, truth 0.9", 0.9, lambda k, n: share(k, n, at_least=0.9, of_seeds=True)),
+    ("0.5 ± 0.05, truth 0.55", 0.55, lambda k, n: share(k, n, equals=0.5, margin=0.05, of_seeds=True)),
+    ("0.5 ± 0.001, truth 0.501", 0.501, lambda k, n: share(k, n, equals=0.5, margin=0.001, of_seeds=True)),
 ]
 """Claims on shares, each with a truth at its limit."""
 
 
-def sign_test_rates(decide: Callable[[Floats], Decision], draw: Draw, seeds: int, seed: int) -> Rates:
-    """Return the rates of a decider that depends on its differences through their signs alone.
+def decider_rates(
+    name: str, draw: Draw, numbers: Sequence[int], levels: Levels, known: dict[tuple[int, ...], Decision], seed: int = 0
+) -> Rates:
+    """Return the rates of a decider that looks at growing numbers of simulated seeds until it decides.
 
-    That lets one call stand for all runs with the same numbers of positive and negative differences.
+    It depends on its differences through their signs alone, so that one call stands for all runs with the same
+    numbers of positive and negative differences; `known` keeps what those gave.
     """
-    differences = draw(np.random.default_rng(seed), (RUNS, seeds))
-    signs = np.stack([(differences > 0).sum(1), (differences < 0).sum(1)])
-    _, first, count = np.unique(signs, axis=1, return_index=True, return_counts=True)
-    return _rates([decide(differences[i]).verdict for i in first], count)
+    differences = draw(np.random.default_rng(seed), (RUNS, numbers[-1]))
+    open_runs, decided = np.arange(RUNS), dict.fromkeys(Verdict, 0)
+    for seeds in numbers:
+        seen = differences[open_runs, :seeds]
+        signs = np.stack([(seen > 0).sum(1), (seen < 0).sum(1)])
+        _, first, which, count = np.unique(signs, axis=1, return_index=True, return_inverse=True, return_counts=True)
+        verdicts = []
+        for one in first:
+            key = (seeds, *map(int, signs[:, one]))
+            if key not in known:
+                known[key] = DECIDERS[name](seen[one])
+            verdicts.append(known[key].at(levels).verdict)
+        for verdict, runs in zip(verdicts, count, strict=True):
+            decided[verdict] += int(runs)
+        open_runs = open_runs[np.array([verdict is Verdict.INCONCLUSIVE for verdict in verdicts])[which.ravel()]]
+    return Rates(decided[Verdict.HOLDS] / RUNS, decided[Verdict.REFUTED] / RUNS)
 
 
-def beats_rates(draw: Draw, seeds: int, seed: int = 0) -> Rates:
-    """Return the rates of `beats` where A exceeds B by more than `by` in half of all seeds."""
-    return sign_test_rates(lambda d: beats(d, 0.0), draw, seeds, seed)
+def share_rates(claim: Callable[[int, int], Decision], truth: float, numbers: Sequence[int], levels: Levels) -> Rates:
+    """Return the exact rates of `share` for a claim on (successes, trials) whose limit is the `truth`."""
+    plan = []
+    for trials in numbers:
+        likely = stats.binom.pmf(np.arange(trials + 1), trials, truth) > 1e-7
+        verdicts = [
+            claim(k, trials).at(levels).verdict if likely[k] else Verdict.INCONCLUSIVE for k in range(trials + 1)
+        ]
+        holds, refuted = (
+            np.array([verdict is each for verdict in verdicts]) for each in (Verdict.HOLDS, Verdict.REFUTED)
+        )
+        plan.append(Look(trials, holds, refuted))
+    found = outcome(plan, truth)
+    return Rates(found.holds, found.refuted)
 
 
-def equivalent_rates(draw: Draw, seeds: int, seed: int = 0) -> Rates:
-    """Return the rates of `equivalent` where the difference lies within the margin in half of all seeds.
-
-    The differences are shrunk and moved onto the margin, far from the opposite one.
-    """
-    margin = 0.03
-    return sign_test_rates(lambda d: equivalent(margin + 1e-4 * d, 0.0, margin=margin), draw, seeds, seed)
+def shuffled_rates(shuffles: int) -> Rates:
+    """Return the exact rates of `better_than_shuffled` where labels mean nothing: every rank is as likely."""
+    verdicts = [better_than_shuffled(rank + 0.5, np.arange(shuffles)).at(FIXED).verdict for rank in range(-1, shuffles)]
+    return Rates(*(verdicts.count(each) / (shuffles + 1) for each in (Verdict.HOLDS, Verdict.REFUTED)))
 
 
-def grows_rates(draw: Draw, seeds: int, seed: int = 0) -> Rates:
-    """Return the rates of `grows` where the slope lies beyond its limit in half of all seeds."""
-    x, limit = np.array([5.0, 10.0, 20.0]), -0.1
-
-    def decide(differences: Floats) -> Decision:
-        slopes = limit + 1e-3 * differences
-        return grows(x, np.exp(slopes[:, None] * x), law="exponential", slope=(limit, np.inf))
-
-    return sign_test_rates(decide, draw, seeds, seed)
-
-
-def share_rates(claim: Callable[[int, int], Decision], truth: float, trials: int, seed: int = 0) -> Rates:
-    """Return the rates of `share` for a claim on (successes, trials) whose limit is the `truth`."""
-    successes, count = np.unique(np.random.default_rng(seed).binomial(trials, truth, RUNS), return_counts=True)
-    return _rates([claim(int(k), trials).verdict for k in successes], count)
-
-
-def shuffled_rates(seeds: int, seed: int = 0) -> Rates:
-    """Return the rates of `better_than_shuffled` with 19 shuffles where labels mean nothing.
-
-    The verdict depends on the statistic's rank among them alone, so one run of each rank is decided.
-    """
-    statistics = np.random.default_rng(seed).normal(size=(RUNS, 20, seeds))
-    means = statistics.mean(2)
-    ranks = (means[:, 1:] < means[:, :1]).sum(1)
-    _, first, count = np.unique(ranks, return_index=True, return_counts=True)
-    verdicts = [better_than_shuffled(statistics[i, 0], statistics[i, 1:].T).verdict for i in first]
-    return _rates(verdicts, count)
-
-
-def figure_rates(draw: Draw, seeds: int, seed: int = 0) -> Rates:
+def figure_rates(draw: Draw, seeds: int, seed: int = 0) -> tuple[float, float]:
     """Return how often the prediction interval takes in a foreign figure, and leaves out one of its own.
 
     The foreign figure lies above or below the median, three times as far as the central 95 % of all figures reach
@@ -126,99 +163,215 @@ def figure_rates(draw: Draw, seeds: int, seed: int = 0) -> Rates:
     lower, median, upper = np.quantile(own, [0.025, 0.5, 0.975])
     foreign = median + rng.choice([-3, 3], RUNS) * (upper - lower) / 2
     # Where all seeds agree there is no reach to measure distances by.
-    held = float(np.mean((low <= foreign) & (foreign <= high))) if upper > lower else np.nan
-    return held, float(np.mean((own[:, 0] < low) | (own[:, 0] > high)))
+    inside = float(np.mean((low <= foreign) & (foreign <= high))) if upper > lower else np.nan
+    return inside, float(np.mean((own[:, 0] < low) | (own[:, 0] > high)))
 
 
-def decided_share(seeds: int, agreeing: float) -> float:
-    """Return the probability that `seeds` decide a claim rightly which is true of the share `agreeing` of all seeds."""
-    counts = np.arange(seeds + 1)
-    return float(stats.binom.pmf(counts, seeds, agreeing)[sign_p(counts, seeds) <= LEVEL].sum())
+def decided_rates(plans: Sequence[list[Look]], truth: float) -> dict[int, Outcome]:
+    """Return what plans up to LONG seeds do with a true claim at the two caps, on average over the plans.
 
-
-def family_rates(
-    method: str | None, null: float, seeds: int, tests: int = 40, seed: int = 0
-) -> tuple[float, float, float]:
-    """Return the shares of false holds and of false refutations among verdicts, and of true differences found.
-
-    A family of comparisons between models that share runs: ten arms in two groups, bimodal over seeds; within a
-    group nothing differs (the share `null` of all comparisons), across groups each seed does. `method` is "bh",
-    "by" or None for no correction.
+    Nothing is refuted here, so that holding and refuting are compared alike.
     """
-    rng = np.random.default_rng(seed)
-    arms = np.where(rng.random((FAMILIES, 10, seeds)) < 0.7, 0.0, -1.0) + rng.normal(0, 0.05, (FAMILIES, 10, seeds))
-    arms[:, 5:] += 9
-    within = [(i, j) for i in range(10) for j in range(i) if (i < 5) == (j < 5)]
-    across = [(i, j) for i in range(5, 10) for j in range(5)]
-    nulls = round(null * tests)
-    pairs = [within[k % len(within)] for k in range(nulls)] + [across[k % len(across)] for k in range(tests - nulls)]
-    first, second = np.array(pairs).T
-    wins = (arms[:, first] > arms[:, second]).sum(-1)
-    p_hold, p_refute = sign_p(wins, seeds), sign_p(seeds - wins, seeds)
-    p = np.minimum(p_hold, p_refute)
-    stands = p <= LEVEL
-    if method is not None:
-        stands &= stats.false_discovery_control(p, axis=1, method=method) <= LEVEL
-    verdicts = np.maximum(stands.sum(1), 1)
-    is_null = np.arange(tests) < nulls
-    false_holds = (stands & is_null & (p_hold < p_refute)).sum(1) / verdicts
-    false_refutations = (stands & is_null & (p_refute < p_hold)).sum(1) / verdicts
-    found = float(stands[:, ~is_null].mean()) if nulls < tests else np.nan
-    return float(false_holds.mean()), float(false_refutations.mean()), found
+    without = [[Look(seeds, holds, np.zeros_like(holds)) for seeds, holds, _ in plan] for plan in plans]
+    return {
+        cap: Outcome(*np.mean([outcome(plan[: len(looks(cap))], truth) for plan in without], axis=0))
+        for cap in (CAP, LONG)
+    }
 
 
 def tables(seed: int = 0) -> str:
     """Return all tables as Markdown."""
-    sizes = [f"{n} seeds" for n in SEEDS]
-    signs = [
-        [decider, shape, *(_pair(rates(draw, n, seed=seed)) for n in SEEDS)]
-        for decider, rates in (("`beats`", beats_rates), ("`equivalent`", equivalent_rates), ("`grows`", grows_rates))
-        for shape, draw in DIFFERENCES.items()
-    ]
-    trials = (20, 200, 2000)
-    shares = [[name, *(_pair(share_rates(claim, truth, n, seed)) for n in trials)] for name, truth, claim in SHARES]
-    shuffled = [["`better_than_shuffled`", *(_pair(shuffled_rates(n, seed=seed)) for n in SEEDS)]]
-    figures = [[shape, *(_pair(figure_rates(draw, n, seed=seed)) for n in SEEDS)] for shape, draw in FIGURES.items()]
-    power = [
-        [f"{agreeing:.0%} of seeds", *(f"{decided_share(n, agreeing):.3f}" for n in SEEDS)]
-        for agreeing in (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-    ]
-    families = [
-        [name, f"{null:.0%}", *(_triple(family_rates(method, null, n, seed=seed)) for n in SEEDS)]
-        for null in (0.1, 0.3, 0.5, 0.8, 1.0)
-        for name, method in (("none", None), ("Benjamini–Hochberg", "bh"), ("Benjamini–Yekutieli", "by"))
-    ]
     parts = [
-        f"False hold / false refute, each of {RUNS:,} simulated runs, at the border of the claim:",
-        _table(["decider", "differences", *sizes], signs),
-        f"`share`, false hold / false refute of {RUNS:,} simulated runs, at the border of the claim:",
-        _table(["claim", *(f"{n} trials" for n in trials)], shares),
-        f"`better_than_shuffled`, false hold / false refute of {RUNS:,} simulated runs, labels without meaning:",
-        _table(["decider", *sizes], shuffled),
-        f"`plausible_draw`, foreign figure held / own figure refuted, of {RUNS:,} simulated runs:",
-        _table(["figures", *sizes], figures),
-        "Sign tests, probability that a claim is decided rightly by how often it is true (exact):",
-        _table(["true of", *sizes], power),
-        f"Forty comparisons of ten models over shared runs, {FAMILIES:,} simulated families: share of false holds / "
-        "of false refutations among verdicts, and share of true differences found:",
-        _table(["correction", "without difference", *sizes], families),
-    ]
+        *_verdict_tables(), *_rule_tables(), *_registry_tables(seed), *_advice_table(), *_decider_tables(seed),
+        *_figure_table(seed),
+    ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
 
-def _rates(verdicts: list[Verdict], count: npt.ArrayLike) -> Rates:
-    weights = np.asarray(count) / np.sum(count)
-    held = np.array([verdict is Verdict.HOLDS for verdict in verdicts])
-    refuted = np.array([verdict is Verdict.REFUTED for verdict in verdicts])
-    return float(weights @ held), float(weights @ refuted)
+def _plans() -> dict[str, list[Look]]:
+    """Return the rules in force, by the option that selects them."""
+    auto = {f"auto:{cap}": by_evidence(majority_e, cap, SEQUENTIAL) for cap in CAPS}
+    return auto | {f"{seeds}": by_p_value(seeds, FIXED) for seeds in SEEDS}
 
 
-def _pair(rates: Rates) -> str:
+def _verdict_tables() -> list[str]:
+    header = ["`--seeds`", *(f"{truth:.0%}" for truth in TRUTHS)]
+    plans = {name: [outcome(plan, truth) for truth in TRUTHS] for name, plan in _plans().items()}
+    verdicts = [[name, *(_pair((each.holds, each.refuted)) for each in found)] for name, found in plans.items()]
+    used = [[name, *(f"{each.seeds:.1f}" for each in found)] for name, found in plans.items()]
+    long = by_evidence(majority_e, LONG, SEQUENTIAL)
+    tests = {n: by_evidence(majority_e, LONG, SEQUENTIAL.shared_by(n)) for n in (1, 2, 3)}
+    shown = [i for i, look in enumerate(long) if look.seeds <= 40 or look.seeds in (50, LONG)]
+    decisive = [
+        ["wins that hold", *(_count(fewest_wins(long[i].holds)) for i in shown)],
+        *(
+            [f"others that refute, of {n} test{'s' if n > 1 else ''}", *(_count(_most_wins(plan[i])) for i in shown)]
+            for n, plan in tests.items()
+        ),
+    ]
+    return [
+        "Fewest seeds on one side that decide, at each look of `auto:100`:",
+        _table(["seeds", *(str(long[i].seeds) for i in shown)], decisive),
+        "Verdicts holds / refuted, by the share of all seeds that a claim is true of (exact). Up to 50% each `holds` "
+        "is false; from 50% on each `refuted` is. What is missing to 1 stays open:",
+        _table(header, verdicts),
+        "Mean number of seeds used, by the share of all seeds that a claim is true of (exact):",
+        _table(header, used),
+    ]
+
+
+def _rule_tables() -> list[str]:
+    rules = {name: _evidence_plan(evidence) for name, evidence in RULES.items()}
+    rules["made for these looks, no e-value"] = lambda levels, cap: made_for_its_looks(cap, levels)
+    truths = ((0.7, CAP), (0.8, CAP), (0.9, CAP), (0.6, LONG), (0.7, LONG), (0.8, LONG))
+    bars = {
+        f"Which rule decides sooner: a true claim holds / seeds used, where E must reach {1 / SEQUENTIAL.holds:.1f} "
+        "(the level of `holds` here), by the share of all seeds and the cap (exact):": [1 / SEQUENTIAL.holds],
+        f"The same where E must reach {1 / SEQUENTIAL.refuted:.1f} (the level of `refuted` here):": [
+            1 / SEQUENTIAL.refuted
+        ],
+        "The same on average over 40 values that E must reach, from 20 to 500, evenly spaced in their logarithm:": list(
+            np.geomspace(20, 500, 40)
+        ),
+    }
+    header = ["rule", *(f"{truth:.0%}, {cap}" for truth, cap in truths), "100%"]
+    parts = []
+    for heading, reached in bars.items():
+        rows = []
+        for name, plan in rules.items():
+            plans = [plan(Levels(1 / bar), LONG) for bar in reached]
+            found = {truth: decided_rates(plans, truth) for truth in (0.6, 0.7, 0.8, 0.9, 1.0)}
+            cells = [found[truth][cap] for truth, cap in truths]
+            unanimous = found[1.0][LONG].seeds
+            rows.append([name, *(f"{each.holds:.3f} / {each.seeds:.1f}" for each in cells), f"{unanimous:.1f}"])
+        parts += [heading, _table(header, rows)]
+    return parts
+
+
+def _registry_tables(seed: int) -> list[str]:
+    rows = []
+    for truth in (0.45, 0.5, 0.55):
+        cells = [before(CLAIMS, AT_BORDER, truth, seeds, seed) for seeds in (5, 20)]
+        cells += [
+            now(outcome(plan, truth), AT_BORDER)
+            for plan in (_plans()[name] for name in (f"auto:{CAP}", f"auto:{LONG}", *map(str, SEEDS)))
+        ]
+        rows.append([f"{truth:.0%}", *(_errors(each, truth) for each in cells)])
+    border = outcome(_plans()[f"auto:{LONG}"], 0.5)
+    worst = [
+        ["false holds", f"{CLAIMS * border.holds:.2f}", f"{LEVEL * HOLDING:.2f}"],
+        ["false refutations", f"{CLAIMS * border.refuted:.2f}", f"{LEVEL * REFUTED:.2f}"],
+    ]
+    cliff = []
+    for more in (0, 51, 52, 85):
+        levels = Levels(LEVEL * 85 / (85 + more), LEVEL, every_look=True)
+        needed = next(look.seeds for look in by_evidence(majority_e, LONG, levels) if look.holds[-1])
+        cliff.append([str(more), *(str(standing(85, more, n)) for n in (5, 6)), "85", f"85, at {needed} seeds"])
+    return [
+        f"A registry of {CLAIMS} claims, of which {AT_BORDER} are true of the given share of all seeds and the others "
+        f"of all: probability of at least one false hold / false refutation (before: {FAMILIES:,} simulated runs; now: "
+        "exact):",
+        _table(
+            ["share", "before, 5 seeds", "before, 20", "now, auto", "now, auto:100", *(f"now, {n}" for n in SEEDS)],
+            rows,
+        ),
+        f"All {CLAIMS} claims true of half of all seeds, `auto:{LONG}`: false verdicts expected, and the most that the "
+        "levels allow:",
+        _table(["", "expected", "at most"], worst),
+        "No cliff: of 85 claims that all seeds agree with, how many hold beside so many undecided ones:",
+        _table(
+            ["undecided", "before, 5 seeds", "before, 6", "now, undecided in this run", "now, undecided on record"],
+            cliff,
+        ),
+    ]
+
+
+def _advice_table() -> list[str]:
+    truths = (0.45, 0.5, 0.55, 0.6)
+    plans = {
+        "before, 5 seeds": [followed_advice(truth, times=0) for truth in truths],
+        "before, advice followed once": [followed_advice(truth, times=1) for truth in truths],
+        "before, followed up to 100 seeds": [followed_advice(truth, most=100) for truth in truths],
+        "before, followed up to 200 seeds": [followed_advice(truth, most=200) for truth in truths],
+        "now, auto:100": [outcome(_plans()["auto:100"], truth) for truth in truths],
+    }
+    rows = [
+        [name, *(f"{_pair((each.holds, each.refuted))}, {each.seeds:.0f}" for each in found)]
+        for name, found in plans.items()
+    ]
+    return [
+        'One claim, and the advice that it was given before ("13 seeds would decide it"): holds / refuted, seeds used '
+        "(exact). At 50% and below a hold is false, at 50% and above a refutation:",
+        _table(["rule", *(f"{truth:.0%}" for truth in truths)], rows),
+    ]
+
+
+def _decider_tables(seed: int) -> list[str]:
+    auto = [(looks(cap), SEQUENTIAL) for cap in (CAP, LONG)]
+    fixed = [((seeds,), FIXED) for seeds in SEEDS]
+    known: dict[str, dict[tuple[int, ...], Decision]] = {name: {} for name in DECIDERS}
+    rows = [
+        [name, shape, *(_pair(decider_rates(name, draw, *plan, known[name], seed)) for plan in (*auto, *fixed))]
+        for name in DECIDERS
+        for shape, draw in DIFFERENCES.items()
+        if shape in SHOWN.get(name, DIFFERENCES)
+    ]
+    computed = [
+        outcome(plan, 0.5)
+        for plan in (
+            *(by_evidence(majority_e, cap, SEQUENTIAL) for cap in (CAP, LONG)),
+            *(by_p_value(n, FIXED) for n in SEEDS),
+        )
+    ]
+    rows.append(["computed", "half above 0", *(_pair((each.holds, each.refuted)) for each in computed)])
+    trials = [*auto, *(((n,), FIXED) for n in (20, 200))]
+    shares = [[name, *(_pair(share_rates(claim, truth, *plan)) for plan in trials)] for name, truth, claim in SHARES]
+    shuffles = (24, 99, 199, 999)
+    return [
+        f"The deciders themselves at the border of their claims, {RUNS:,} simulated runs: false hold / false refute:",
+        _table(["decider", "differences", "auto", "auto:100", *(f"{n} seeds" for n in SEEDS)], rows),
+        "`share` at the border of its claim: false hold / false refute (exact):",
+        _table(["claim", "auto", "auto:100", "20 trials", "200 trials"], shares),
+        "`better_than_shuffled`, one statistic, labels without meaning: false hold / false refute (exact):",
+        _table(["shuffles", *map(str, shuffles)], [["rates", *(_pair(shuffled_rates(n)) for n in shuffles)]]),
+    ]
+
+
+def _figure_table(seed: int) -> list[str]:
+    rows = [[shape, *(_pair(figure_rates(draw, n, seed=seed)) for n in SEEDS)] for shape, draw in FIGURES.items()]
+    return [
+        f"The interval for one more seed: a foreign figure lies inside / a figure of its own outside, {RUNS:,} "
+        "simulated runs:",
+        _table(["figures", *(f"{n} seeds" for n in SEEDS)], rows),
+    ]
+
+
+def _growing(slopes: Floats) -> Decision:
+    x = np.array([5.0, 10.0, 20.0])
+    return grows(x, np.exp(slopes[:, None] * x), law="exponential", slope=(-0.1, np.inf))
+
+
+def _evidence_plan(evidence: Evidence) -> Callable[[Levels, int], list[Look]]:
+    return lambda levels, cap: by_evidence(evidence, cap, levels)
+
+
+def _most_wins(look: Look) -> int | None:
+    """Return the smallest number of other seeds that refutes."""
+    found = np.flatnonzero(look.refuted)
+    return look.seeds - int(found[-1]) if len(found) else None
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else str(number)
+
+
+def _errors(errors: tuple[float, float], truth: float) -> str:
+    """Write the errors, of which one is none where the truth lies on one side."""
+    return _pair((errors[0] if truth <= 0.5 else np.nan, errors[1] if truth >= 0.5 else np.nan))
+
+
+def _pair(rates: tuple[float, float]) -> str:
     return " / ".join("–" if np.isnan(rate) else f"{rate:.3f}" for rate in rates)
-
-
-def _triple(rates: tuple[float, float, float]) -> str:
-    return f"{_pair(rates[:2])}, {'–' if np.isnan(rates[2]) else f'{rates[2]:.2f}'}"
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
