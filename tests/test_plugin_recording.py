@@ -90,7 +90,8 @@ def test_a_run_of_some_checks_says_that_it_is_partial(project: Project, argument
 @pytest.mark.parametrize("left_out", ["test_always__corrected[n=2]", "test_always__corrected__again"])
 def test_a_claim_in_error_does_not_hide_what_was_left_out(project: Project, left_out: str) -> None:
     """Of its checks, or of the nodes of one."""
-    again = '@claim("course.day1.always.corrected")\ndef test_always__corrected__again(decide):\n    decide(that(True, "So."))\n'
+    again = '@claim("course.day1.always.corrected")\ndef test_always__corrected__again(decide):\n'
+    again += '    decide(that(True, "So."))\n'
     checks = (project.pytester.path / FIRST).read_text(encoding="utf-8") + "\n" + again
     project.write(FIRST, checks.replace("    if n == 4:", "    assert n != 1\n    if n == 4:"))
     project.run()
