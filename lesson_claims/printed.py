@@ -91,7 +91,9 @@ def compare_trained(figure: Figure, measured: Plain, platforms: Mapping[str, Pla
     """Compare the outcome of a training run, at the page's own seed, with a figure of the page.
 
     The printed number may lie from the nearest of the platforms' values as far as the larger of the figure's tolerance
-    and the platforms' spread, and half a unit of its last digit for its rounding. A text must be equal.
+    and the platforms' spread; as far as both together where that spread is more than `MACHINE_LIMIT` tolerances, for
+    there one more platform may well lie beyond the ones tried. Half a unit of its last digit is added for its rounding.
+    A text must be equal.
 
     Args:
         figure: of kind "trained".
@@ -101,9 +103,9 @@ def compare_trained(figure: Figure, measured: Plain, platforms: Mapping[str, Pla
             with --platforms. If empty, this run's value is the only one.
 
     Returns:
-        "outside" if the printed number is further away; else "depends on the machine" if the platforms' spread is more
-        than `MACHINE_LIMIT` tolerances, so that no digit can be judged; else "reproduced" if this run's value rounds
-        to the printed digits, and "within" if not.
+        "outside" if the printed number is further away; else "depends on the machine" if the platforms lie that far
+        apart, so that no digit can be judged; else "reproduced" if this run's value rounds to the printed digits, and
+        "within" if not.
     """
     number = figure.number
     # A truth value or a text among the platforms' numbers is of another version of the check, and says nothing.
@@ -127,7 +129,6 @@ def compare_trained(figure: Figure, measured: Plain, platforms: Mapping[str, Pla
         known.append(own)  # a run that gives what is printed is a platform on which it comes out
         spread = max(known) - min(known)
     moves = not is_bounded or spread > Fraction(MACHINE_LIMIT) * tolerance
-    # A few platforms are a sample of all machines. Where they lie far apart, one more may well lie beyond them.
     allowed = spread + tolerance if moves else max(tolerance, spread)
     agreement, words = Agreement.WITHIN, ""
     if _distance(printed, known) > allowed + rounding:
