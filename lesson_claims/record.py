@@ -19,7 +19,7 @@ from lesson_claims.decisions import Decision, Levels, Tested, Verdict
 from lesson_claims.digits import digits_deserved, digits_over_seeds
 from lesson_claims.figures import Figure
 from lesson_claims.printed import Plain, compare, compare_trained
-from lesson_claims.recorded import Recorded
+from lesson_claims.recorded import Recorded, Wins
 from lesson_claims.registry import Claim, Registry
 from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
 
@@ -29,7 +29,7 @@ TRAINED_COVERAGE = 0.95
 FEWEST_TO_DECIDE = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
 
-PRINTED, TYPICAL, MACHINE, NOT_MEASURED = "printed figures", "typical draw", "this machine", "not measured"
+PRINTED, TYPICAL, NOT_MEASURED = "printed figures", "typical draw", "not measured"
 """Rules of decisions that the record itself makes; all but the first only say something."""
 
 
@@ -123,10 +123,14 @@ class Record:
         return any(each.verdict == Verdict.INCONCLUSIVE and each.seeds and each.tested for each in self.decisions)
 
     @property
-    def weakest(self) -> Decision | None:
-        """The test over seeds that the smallest share of seeds agrees with; None where nothing is counted by seed."""
-        counted = [each for each in self.decisions if each.seeds and each.tested and each.tested.wins is not None]
-        return min(counted, key=lambda each: (each.tested.wins or 0) / each.seeds if each.tested else 0, default=None)
+    def weakest(self) -> Wins | None:
+        """The wins of the test over seeds that the smallest share agrees with; None where nothing is counted."""
+        counted = (
+            Wins(each.tested.wins, each.seeds)
+            for each in self.decisions
+            if each.seeds and each.tested is not None and each.tested.wins is not None
+        )
+        return min(counted, key=lambda wins: wins.share, default=None)
 
     @property
     def contradicted(self) -> str:
@@ -136,13 +140,10 @@ class Record:
             return ""
         if self.machines:
             return f"is on record as {expected}, and its figure depends on the machine"
-        weakest = self.weakest
-        if weakest is None or weakest.tested is None or weakest.tested.wins is None:
+        found = self.weakest
+        if found is None or not self.recorded.contradicts(self.claim.id, expected, found.wins, found.seeds):
             return ""
-        wins, seeds = weakest.tested.wins, weakest.seeds
-        if not self.recorded.contradicts(self.claim.id, expected, wins, seeds):
-            return ""
-        return f"is on record as {expected}, and {wins} wins of {seeds} seeds contradict that (p < 0.001)"
+        return f"is on record as {expected}, and {found.wins} wins of {found.seeds} seeds contradict that (p < 0.001)"
 
     def _decide_tests(self) -> None:
         """Give each statistical test the verdict that it has among all tests of the claim."""

@@ -36,6 +36,11 @@ class Wins:
     wins: int
     seeds: int
 
+    @property
+    def share(self) -> float:
+        """The wins as a share of the seeds."""
+        return self.wins / self.seeds
+
 
 @dataclass(frozen=True)
 class Recorded:

@@ -3,7 +3,9 @@
 import math
 import random
 
-from lesson_claims.results.tables import Run
+import pandas as pd
+
+from lesson_claims.results.tables import Run, read_run, write_tables
 
 DAYS = (
     "the recurrence", "why plain RNNs forget", "building a classifier", "direction and length", "failure modes",
@@ -235,3 +237,12 @@ def nasty() -> Run:
         "options": {"x": NASTY[0]},
     }  # fmt: skip
     return Run.from_rows(info=info, **rows)
+
+
+def assert_the_same_when_written(run, folder):
+    """Write a run, read it back, and compare."""
+    write_tables(run, folder)
+    again = read_run(folder)
+    assert again.info == run.info
+    for name, table in run.tables().items():
+        pd.testing.assert_frame_equal(again.tables()[name], table)

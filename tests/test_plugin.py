@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import pytest
-from plugin_project import CHECKS, Project, forget_the_checks
+from plugin_project import CHECKS, Project
 
 from lesson_claims.command_line import main
 from lesson_claims.results.tables import read_run
@@ -15,18 +14,6 @@ from lesson_claims.results.tables import read_run
 pytest_plugins = ["pytester"]
 
 ALL = {"course.day1.sizes": "holds", "course.day1.always": "refuted", "course.day1.always.corrected": "holds"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_modules_stay() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("_pytest.pytester.SysModulesSnapshot.restore", forget_the_checks)
-        yield
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
 
 
 def check(body: str) -> str:

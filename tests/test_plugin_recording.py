@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from plugin_project import Project, forget_the_checks, more_than_half, toy_check
+from plugin_project import Project, more_than_half, toy_check
 
 pytest_plugins = ["pytester"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_modules_stay() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("_pytest.pytester.SysModulesSnapshot.restore", forget_the_checks)
-        yield
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
 
 
 FIRST, SECOND = "claims/test_course_day1.py", "claims/test_course_day2.py"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from plugin_project import Project, forget_the_checks, more_than_half, toy_check
+from plugin_project import Project, more_than_half, toy_check
 
 from lesson_claims.command_line import main
 from lesson_claims.results.tables import read_run
@@ -16,18 +14,6 @@ pytest_plugins = ["pytester"]
 FIGURE = "course.day1.a,accuracy,{printed},{kind},here,{tolerance}\n"
 SPLIT = "++-+-"
 """Wins in three of five seeds, which few seeds do not tell from one half."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _compiled_modules_stay() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("_pytest.pytester.SysModulesSnapshot.restore", forget_the_checks)
-        yield
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
 
 
 def trained(project: Project, printed: str, page: float, expect: str = "holds", pattern: str = "+", marks: str = ""):

@@ -3,8 +3,8 @@
 import json
 import shutil
 
-import pandas as pd
 import pytest
+from reports_fixtures import assert_the_same_when_written
 
 from lesson_claims.report.build import build
 from lesson_claims.report.merge import merge
@@ -12,7 +12,7 @@ from lesson_claims.results import history
 from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import changes_in_words, read_drift_tables
 from lesson_claims.results.errors import ReportError
-from lesson_claims.results.tables import read_run, write_tables
+from lesson_claims.results.tables import read_run
 
 NAME = "20260301T023000.000000Z-bc6b6ed99f64"
 """The name that the program of schema 1 gave to the run below."""
@@ -109,12 +109,7 @@ def test_texts_become_columns(old):
 
 
 def test_what_is_written_is_of_today_and_the_same_run(old, tmp_path):
-    run = read_run(old)
-    write_tables(run, tmp_path / "new")
-    again = read_run(tmp_path / "new")
-    assert again.info == run.info
-    for name, table in run.tables().items():
-        pd.testing.assert_frame_equal(again.tables()[name], table)
+    assert_the_same_when_written(read_run(old), tmp_path / "new")
 
 
 def test_a_history_still_knows_it_by_its_name(old, tmp_path):

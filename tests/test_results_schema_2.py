@@ -2,15 +2,15 @@
 
 import json
 
-import pandas as pd
 import pytest
+from reports_fixtures import assert_the_same_when_written
 
 from lesson_claims.report.build import build
 from lesson_claims.results import history
 from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import read_drift_tables
 from lesson_claims.results.errors import ReportError
-from lesson_claims.results.tables import read_run, write_tables
+from lesson_claims.results.tables import read_run
 
 NAME = "20260301T023000.000000Z-fc01b48982b8"
 """The name that the program of schema 2 gave to the run below."""
@@ -79,12 +79,7 @@ def test_a_selection_of_claims_was_a_part_of_them(old):
 
 
 def test_what_is_written_is_of_today_and_the_same_run(old, tmp_path):
-    run = read_run(old)
-    write_tables(run, tmp_path / "new")
-    again = read_run(tmp_path / "new")
-    assert again.info == run.info
-    for name, table in run.tables().items():
-        pd.testing.assert_frame_equal(again.tables()[name], table)
+    assert_the_same_when_written(read_run(old), tmp_path / "new")
 
 
 def test_a_history_still_knows_it_by_its_name(old, tmp_path):

@@ -11,6 +11,7 @@ from lesson_claims.results.aliases import read_aliases
 from lesson_claims.results.baseline import BASELINE, is_baseline, read_platforms
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.history import History, device_kinds, load
+from lesson_claims.results.numbers import count
 
 SECTIONS = (
     ("Another verdict", "verdicts"),
@@ -65,7 +66,7 @@ def _text(before: Path, after: Path) -> str:
 
 def _runs(history: History) -> str:
     runs = len(history.runs)
-    return f"{runs} run{'' if runs == 1 else 's'}, {int(history.runs['seeds'].sum())} seeds" if runs else "nothing"
+    return f"{count(runs, 'run')}, {int(history.runs['seeds'].sum())} seeds" if runs else "nothing"
 
 
 def _tally(changes: Changes) -> str:

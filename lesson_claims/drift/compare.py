@@ -18,6 +18,7 @@ from lesson_claims.drift.values import judge_value
 from lesson_claims.drift.verdicts import claims_over_seeds, judge_verdict
 from lesson_claims.results.acceptance import Key
 from lesson_claims.results.history import History
+from lesson_claims.results.numbers import count
 from lesson_claims.results.shifts import Shift, Shifts
 from lesson_claims.results.vocabulary import OPEN, DriftState
 
@@ -221,13 +222,14 @@ class _Tonight:
         lines = []
         if len(none):
             lines.append(
-                f"no baseline yet for {_figures(none)} over seeds: {_range(none)} values so far, {LEAST_REFERENCE} are"
-                " needed"
+                f"no baseline yet for {count(len(none), 'figure')} over seeds: {_range(none)} values so far,"
+                f" {LEAST_REFERENCE} are needed"
             )
         if len(weak):
+            missed = MISSED[max(fewest for fewest in MISSED if fewest <= weak.min())]
             lines.append(
-                f"weak baseline for {_figures(weak)} over seeds: {_range(weak)} values so far, of {STRONG}; a drop of 5"
-                f" points would be missed in {MISSED[max(fewest for fewest in MISSED if fewest <= weak.min())]:.0%}"
+                f"weak baseline for {count(len(weak), 'figure')} over seeds: {_range(weak)} values so far, of {STRONG};"
+                f" a drop of 5 points would be missed in {missed:.0%}"
             )
         return lines
 
@@ -236,10 +238,6 @@ def _before(figures: pd.DataFrame, since_baseline: pd.DataFrame) -> dict[Key, pd
     """Return the rows from before the baseline of each figure whose baseline does not begin with the first run."""
     rows = there(figures.drop(since_baseline.index))
     return dict(tuple(rows[rows["figure"] != ""].groupby(["claim", "figure"], observed=True, sort=False)))
-
-
-def _figures(counts: NDArray[np.int64]) -> str:
-    return f"{len(counts)} figure{'' if len(counts) == 1 else 's'}"
 
 
 def _range(counts: NDArray[np.int64]) -> str:

@@ -19,6 +19,7 @@ from scipy import stats
 from lesson_claims.drift.past import without_clocks
 from lesson_claims.drift.values import beyond
 from lesson_claims.results.history import History
+from lesson_claims.results.numbers import count
 
 LEVEL = 0.05
 """Chance that any figure over seeds is called moved, where all of them changed by chance alone."""
@@ -67,9 +68,9 @@ def _compare_verdicts(before: History, after: History, changes: Changes) -> None
     figures = {side: Counter(key[0] for key in _values(history)) for side, history in ((0, before), (1, after))}
     for claim in _both(old, new):
         if claim not in old:
-            changes.added.append((claim, f"a claim, {new[claim]}, {_count(figures[1][claim], 'figure')}"))
+            changes.added.append((claim, f"a claim, {new[claim]}, {count(figures[1][claim], 'figure')}"))
         elif claim not in new:
-            changes.gone.append((claim, f"a claim, {old[claim]}, {_count(figures[0][claim], 'figure')}"))
+            changes.gone.append((claim, f"a claim, {old[claim]}, {count(figures[0][claim], 'figure')}"))
         elif old[claim] != new[claim]:
             changes.verdicts.append((claim, f"{old[claim]} → {new[claim]}"))
 
@@ -180,7 +181,7 @@ def _spreads(platforms: pd.DataFrame) -> dict[Key, dict[str, float]]:
 
 def _spread(values: Mapping[str, float]) -> str:
     low, high = min(values.values()), max(values.values())
-    return f"{high - low:.3g} ({low:.4g} to {high:.4g}, {_count(len(values), 'platform')})"
+    return f"{high - low:.3g} ({low:.4g} to {high:.4g}, {count(len(values), 'platform')})"
 
 
 def _both(old: Mapping[T, object], new: Mapping[T, object]) -> list[T]:
@@ -193,7 +194,3 @@ def _sd(values: NDArray[np.float64]) -> float:
 
 def _name(key: Key) -> str:
     return "/".join(key)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

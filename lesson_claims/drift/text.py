@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from lesson_claims.drift.compare import Drift
 from lesson_claims.drift.judgement import CAME_BACK, Judgement
 from lesson_claims.drift.missing import APPEARED
+from lesson_claims.results.numbers import count
 from lesson_claims.results.vocabulary import DriftState
 
 NAMED = 10
@@ -19,7 +20,7 @@ def headline(drift: Drift) -> str:
         return f"{failed}nothing to compare with yet: the history has no other night of this kind of device"
     red = len(drift.new)
     known = f"; {len(drift.open)} older change{_is(drift.open)} not accepted yet" if drift.open else ""
-    runs = f"{drift.compared} earlier run{'' if drift.compared == 1 else 's'}"
+    runs = count(drift.compared, "earlier run")
     return failed + (f"drift: {red} new" if red else "no new drift") + f", against {runs}{known}"
 
 

@@ -23,6 +23,7 @@ from lesson_claims.drift.revisions import holm
 from lesson_claims.drift.values import beyond
 from lesson_claims.results.acceptance import Key, name_of
 from lesson_claims.results.history import History
+from lesson_claims.results.numbers import count
 from lesson_claims.results.shifts import Shift, Shifts
 
 LEVEL = 0.01
@@ -118,7 +119,7 @@ def judge_pairs(past: Past, night: Again, rerun: History, tonight: Iterable[Judg
     changed = [*night.versions, *_commits(runs, night.run, last)]
     lines = [
         f"{', '.join(changed) or 'nothing changed'}: seeds {night.first_seed} to"
-        f" {night.first_seed + night.seeds - 1} of {night.name} again: {_count(same, 'figure')} the same to the last"
+        f" {night.first_seed + night.seeds - 1} of {night.name} again: {count(same, 'figure')} the same to the last"
         f" bit, {within} within what is allowed or by chance, {len(moved) + len(far)} moved"
     ]
     lines += [f"{name_of(*key)}: {old.single[key].text} → {new.single[key].text}" for key in far]
@@ -154,7 +155,7 @@ class _Pairs:
         mean = [float(values.mean()) if len(values) else float("nan") for values in (x, y)]
         self.matters = bool(lost or abs(mean[1] - mean[0]) >= LEAST_EFFECT * float(np.abs(x).mean()))
         self.sentence = f"{lost} of {self.count} seeds turned NaN or infinite; " if lost else ""
-        self.sentence += f"mean {mean[0]:.4g} → {mean[1]:.4g} over the same {_count(len(x), 'seed')} (p = {self.p:.1g})"
+        self.sentence += f"mean {mean[0]:.4g} → {mean[1]:.4g} over the same {count(len(x), 'seed')} (p = {self.p:.1g})"
 
 
 def signed_rank_p(differences: NDArray[np.float64]) -> float:
@@ -224,7 +225,3 @@ def _libraries(environment: dict[str, Any]) -> dict[str, Any]:
         name: version for name, version in environment.items()
         if name not in (*MACHINE, *NO_NUMBERS) and not name.isupper()
     }  # fmt: skip
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

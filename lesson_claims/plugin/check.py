@@ -247,13 +247,12 @@ def pytest_runtest_makereport(
     if record is not None and call.when == "call":
         decisions = [*record.decisions, *record.notes]
         weakest = record.weakest
-        wins = [weakest.tested.wins, weakest.seeds] if weakest is not None and weakest.tested is not None else []
         item.user_properties += [
             ("claim", record.claim.id),
             ("verdict", _verdict(record, call)),
             ("nodes", record.nodes),
             ("recorded", len(record.measurements) + len(decisions) + len(record.curves)),
-            ("wins", wins),
+            ("wins", [weakest.wins, weakest.seeds] if weakest is not None else []),
             ("contradicted", isinstance(call.excinfo.value, RecordContradicted) if call.excinfo else False),
             *((f"figure: {row['figure']}", str(row["measured"])) for row in record.measurements),
             *(("measurement", row) for row in record.measurements),

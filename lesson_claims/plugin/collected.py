@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lesson_claims.recorded import Wins
+
 
 @dataclass
 class Result:
@@ -24,7 +26,7 @@ class Result:
     decisions: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     reason: str = ""
-    wins: tuple[int, int] | None = None
+    wins: Wins | None = None
     contradicted: bool = False
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from lesson_claims.plugin.collected import Collected, Result
 from lesson_claims.plugin.options import OWN_STORE, SESSION, Session, environment_of, is_worker, report_folder
+from lesson_claims.recorded import Wins
 from lesson_claims.traceability import check_id
 
 
@@ -88,7 +89,7 @@ class Recorder:
             elif name == "nodes":
                 result.nodes = int(value)  # type: ignore[call-overload]
             elif name == "wins":
-                result.wins = (int(value[0]), int(value[1])) if value else None  # type: ignore[index]
+                result.wins = Wins(int(value[0]), int(value[1])) if value else None  # type: ignore[index]
             elif name == "contradicted":
                 result.contradicted = bool(value)
             elif name == "recorded":

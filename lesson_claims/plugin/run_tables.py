@@ -48,7 +48,7 @@ class RunTables:
                 results, partial=not self._all_ran(checks[claim.id], by_check), lost=len(selected) > len(results)
             )
             decisions = [decision for result in results for decision in result.decisions]
-            weakest = min((result.wins for result in results if result.wins), key=_share, default=None)
+            weakest = min((result.wins for result in results if result.wins), key=lambda wins: wins.share, default=None)
             rows.append(
                 {
                     "claim": claim.id,
@@ -61,8 +61,8 @@ class RunTables:
                     "verdict": verdict,
                     "expected": claim.expect,
                     "changed": _changed(verdict, claim, results),
-                    "wins": weakest[0] if weakest else None,
-                    "seeds": weakest[1] if weakest else max((row["seeds"] for row in decisions), default=0) or None,
+                    "wins": weakest.wins if weakest else None,
+                    "seeds": weakest.seeds if weakest else max((row["seeds"] for row in decisions), default=0) or None,
                     "evidence": _evidence(results, verdict),
                     "checks": len(results),
                     "seconds": sum(result.seconds for result in results),
@@ -227,10 +227,6 @@ def _evidence(results: list[Result], verdict: str) -> str:
         return " ".join(f"{result.node}: {result.reason}." for result in results if result.verdict == "error")
     decisions = [decision for result in results for decision in result.decisions]
     return " ".join(row["sentence"] for row in sorted(decisions, key=lambda row: row["verdict"] != verdict))
-
-
-def _share(wins: tuple[int, int]) -> float:
-    return wins[0] / wins[1]
 
 
 def _changed(verdict: str, claim: Claim, results: list[Result]) -> bool:

@@ -19,6 +19,7 @@ from lesson_claims.results.columns import JUDGEMENTS, TRENDS
 from lesson_claims.results.csv_files import read_table
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.files import checked, read_json, schema_of
+from lesson_claims.results.numbers import count
 from lesson_claims.results.run_info import Count
 from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import OPEN, DriftState
@@ -87,7 +88,7 @@ class DriftTables:
             return f"Not everything was measured or kept: {'; '.join(self.failures)}."
         if not self.compared:
             return "Nothing to compare with yet: the history has no other night of this kind of device."
-        runs = f"{self.compared} earlier run{'' if self.compared == 1 else 's'}"
+        runs = count(self.compared, "earlier run")
         new, older = len(self.new), len(self.open)
         if not new and not older:
             return f"Nothing drifted since the baseline of {day(self.baseline)} (compared with {runs})."

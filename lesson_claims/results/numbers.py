@@ -12,6 +12,11 @@ NOISE = 1e-12
 """A difference smaller than this share of a number is rounding, and would only cost digits to show."""
 
 
+def count(number: int, noun: str) -> str:
+    """Write a number of things: `1 figure`, `2 figures`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def parse(text: str) -> float | None:
     """Return the number that `text` writes out, or None if it is some other text."""
     try:

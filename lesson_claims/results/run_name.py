@@ -23,6 +23,14 @@ def started(info: Mapping[str, Any]) -> datetime:
     return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
 
 
+def kept_name(info: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return the name that histories know a run by; empty where it does not say when it started."""
+    try:
+        return run_name(info, (tables["claims"], tables["measurements"], tables["samples"]))
+    except ReportError:
+        return ""
+
+
 def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
     """Return UTC time and content hash; names sort by time, and the same run always has the same name.
 

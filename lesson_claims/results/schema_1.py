@@ -5,7 +5,6 @@ In schema 1 the part of a lesson was the beginning of a claim's `where` ("Day 3,
 changes of a night in trends.csv were one text. Nowhere else is a text taken apart to learn what it is about.
 """
 
-import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +16,9 @@ from lesson_claims.results import schema_2
 from lesson_claims.results.columns import JUDGEMENTS as JUDGEMENTS_2
 from lesson_claims.results.columns import TRENDS as TRENDS_2
 from lesson_claims.results.columns import Column
-from lesson_claims.results.errors import ReportError
 from lesson_claims.results.files import checked
 from lesson_claims.results.run_info import Common
-from lesson_claims.results.run_name import run_name
+from lesson_claims.results.run_name import kept_name
 
 _CORRECTED = ".corrected"
 _CLAIMS = ("claim", "lesson", "where", "statement", "kind", "verdict", "expected", "changed", "seeds", "evidence",
@@ -64,9 +62,7 @@ def convert_run(
     Raises ReportError where run.json does not fit schema 1.
     """
     info = checked(content, _Info, where)
-    name = ""
-    with contextlib.suppress(ReportError):
-        name = run_name(info, (tables["claims"], tables["measurements"], tables["samples"]))
+    name = kept_name(info, tables)
     parts = {lesson: [_part(text) for text in about["parts"]] for lesson, about in info["lessons"].items()}
     lesson_of = dict(zip(tables["claims"]["claim"], tables["claims"]["lesson"], strict=True))
 

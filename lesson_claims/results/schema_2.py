@@ -5,7 +5,6 @@ run.json the errata that had to wait. A verdict is now what its own test says, s
 of a trained figure and the type of a measured value were not kept.
 """
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +13,9 @@ import pandas as pd
 
 from lesson_claims.results.columns import TABLES as TABLES_3
 from lesson_claims.results.columns import Column
-from lesson_claims.results.errors import ReportError
 from lesson_claims.results.files import checked
 from lesson_claims.results.run_info import SCHEMA, Common, Lesson, Previous, checked_info
-from lesson_claims.results.run_name import run_name
+from lesson_claims.results.run_name import kept_name
 
 _NEW = {
     "claims": ("wins",),
@@ -49,9 +47,7 @@ def convert_run(
     Raises ReportError where run.json does not fit schema 2.
     """
     info = checked(content, _Info, where)
-    name = ""
-    with contextlib.suppress(ReportError):
-        name = run_name(info, (tables["claims"], tables["measurements"], tables["samples"]))
+    name = kept_name(info, tables)
     del info["withheld"]
     info = {**info, "schema": SCHEMA, "partial": bool(info["selected"])}
     return checked_info(info, where), {each: _todays(each, table) for each, table in tables.items()}, name
