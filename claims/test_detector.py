@@ -28,19 +28,19 @@ from lesson_claims import (
 )
 from lessons.attention import AttentionProbe, transformer_block
 from lessons.character_counts import CHARACTER_COUNTS, character_counts, log_likelihoods
-from lessons.classifiers import RecurrentClassifier, SequenceClassifier, parameter_count, pool
+from lessons.classifiers import RecurrentClassifier, RecurrentClassifierConfig, parameter_count, pool
 from lessons.convolution import ConvolutionClassifier
 from lessons.detector import ALPHABET, LANGUAGES, PADDING, PAGE_SEED, decode, encode, language_strings
 from lessons.gradients import LSTM_PROBE, PLAIN_RNN_PROBE, RAISED_FORGET_GATES, GradientProbe, RecurrenceProbe
 from lessons.recall import RECALL_LSTM, RECALL_OPEN_FORGET_GATE, RECALL_PLAIN_RNN
-from lessons.recipes import DETECTOR, DETECTOR_TRUE_LAST, READ_AFTER_PADDING, READ_AT_LAST_CHARACTER
+from lessons.recipes import DETECTOR, DETECTOR_TRUE_LAST, LANG_NET, READ_AT_LAST_CHARACTER
 from lessons.recurrence import states
 
 CHANCE = 1 / len(LANGUAGES)
 ANY_LENGTH = (*range(1, 61), *range(80, 501, 20))
 
 
-def untrained(config: SequenceClassifier, device: torch.device) -> RecurrentClassifier:
+def untrained(config: RecurrentClassifierConfig, device: torch.device) -> RecurrentClassifier:
     """Build a model with the page's initial weights."""
     torch.manual_seed(PAGE_SEED)
     return RecurrentClassifier(config).to(device)
@@ -63,7 +63,7 @@ def test_encoding(measure: Measure, decide: Decide) -> None:
     strings, _ = language_strings(PAGE_SEED)
     encoded = encode(strings)
     measure.each("input shape", encoded.shape)
-    embedding = RecurrentClassifier(READ_AFTER_PADDING).embedding
+    embedding = RecurrentClassifier(LANG_NET).embedding
     decide(
         that(decode(encoded) == strings, f"Decoding gives back all of {len(strings)} strings."),
         every(
@@ -93,7 +93,7 @@ def test_accuracy__above_chance(decide: Decide, evidence: EvidenceOf) -> None:
 @claim("detector.last-state")
 @refuted
 def test_last_state(decide: Decide, device: torch.device) -> None:
-    model = untrained(READ_AFTER_PADDING, device)
+    model = untrained(LANG_NET, device)
     strings, _ = language_strings(PAGE_SEED)
     tokens = encode(strings).to(device)
     outputs, _ = model.recurrent(model.embedding(tokens))
@@ -241,7 +241,7 @@ def test_learns_combinations__corrected__shuffled(decide: Decide) -> None:
 
 @claim("detector.any-length")
 def test_any_length(decide: Decide, device: torch.device) -> None:
-    model = untrained(READ_AFTER_PADDING, device).eval()
+    model = untrained(LANG_NET, device).eval()
     weights = parameter_count(model)
     tokens = random_tokens(2, 500).to(device)
     message = "no error"

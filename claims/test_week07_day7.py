@@ -28,7 +28,7 @@ from lesson_claims import (
     that,
 )
 from lessons.ceilings import best_from_counts
-from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, PooledClassifier, parameter_count
+from lessons.classifiers import BagOfEmbeddingsConfig, SequenceClassifier, SequenceClassifierConfig, parameter_count
 from lessons.cost import RECURRENT_CELLS, attend, counted_operations, recur, sequential_depth
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.recipes import CELLS, COMPARISON, COMPLETE, LENGTH_SWEEP
@@ -50,10 +50,10 @@ def test_complete_classifier(measure: Measure, evidence: EvidenceOf) -> None:
     measure("training seconds", complete.seconds.page, unit="s")
 
 
-def pooled_features(seed: int, device: torch.device) -> tuple[PooledClassifier, Tensor, Tensor, Tensor]:
+def pooled_features(seed: int, device: torch.device) -> tuple[SequenceClassifier, Tensor, Tensor, Tensor]:
     """Build the complete classifier; random values for maximum and mean, and for what the mean is corrupted to."""
     torch.manual_seed(seed)
-    model = PooledClassifier(CompleteClassifier()).eval().to(device)
+    model = SequenceClassifier(SequenceClassifierConfig()).eval().to(device)
     maximum, mean, corrupted = torch.randn(3, 20, 128).to(device)
     return model, maximum, mean, 1e3 * corrupted
 
@@ -94,7 +94,7 @@ def test_max_and_mean_pooled__corrected(decide: Decide, device: torch.device) ->
 def test_max_and_mean_pooled__corrected__accuracy(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     by_maximum = evidence(COMPLETE)["accuracy"]
     measure.also("accuracy by maximum", by_maximum, bounds=(0, 1))
-    by_both = evidence(replace(COMPLETE, model=CompleteClassifier(pooled="max and mean")))["accuracy"]
+    by_both = evidence(replace(COMPLETE, model=SequenceClassifierConfig(pooled="max and mean")))["accuracy"]
     measure.also("accuracy by maximum and mean", by_both, bounds=(0, 1))
     decide(beats(by_maximum, by_both, by=-0.02, names=("Pooling by the maximum", "pooling by maximum and mean")))
 
@@ -131,7 +131,7 @@ def test_bag_ignores_order(decide: Decide, device: torch.device) -> None:
     in_order, shuffled, replaced = [], [], []
     for seed in range(10):
         torch.manual_seed(seed)
-        model = BagOfEmbeddings().build().to(device)
+        model = BagOfEmbeddingsConfig().build().to(device)
         tokens = memory_task(50, 2 + 5 * seed, seed)[0].to(device)
         in_order.append(model(tokens))
         shuffled.append(model(tokens[:, torch.randperm(tokens.shape[1])]))

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lessons.classifiers import Cell, SequenceClassifier
+from lessons.classifiers import Cell, RecurrentClassifierConfig
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.training import Step, Training, train
 
@@ -34,7 +34,7 @@ class ClippingProbe:
     """
 
     training: Training
-    model: SequenceClassifier = SequenceClassifier("rnn")
+    model: RecurrentClassifierConfig = RecurrentClassifierConfig("rnn")
     data: MemoryTask = MemoryTask()
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def handed_over(cell: Cell, clip: float | None, seed: int, device: torch.device)
     """
     inputs, labels = memory_task(64, 8, seed)
     torch.manual_seed(seed)
-    model = SequenceClassifier(cell).build().to(device)
+    model = RecurrentClassifierConfig(cell).build().to(device)
     one_step = Training("sgd", epochs=1, batch_size=None, clip=clip)
     trace = train(model, inputs.to(device), labels.to(device), one_step)
     return trace.norms[0], gradient_vector(model).cpu()

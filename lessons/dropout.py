@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from lessons.classifiers import SequenceClassifier
+from lessons.classifiers import RecurrentClassifierConfig
 from lessons.memory_task import MemoryTask
 from lessons.training import Training, accuracy, train
 
@@ -71,7 +71,7 @@ def refreshed(masks: Tensor, gain: float = 4.0) -> Tensor:
 class StateDropoutClassifier(nn.Module):
     """A GRU classifier whose carried state is masked after every step in training. Tokens (batch, length) to logits."""
 
-    def __init__(self, drawn: Drawn, rate: float, config: SequenceClassifier) -> None:
+    def __init__(self, drawn: Drawn, rate: float, config: RecurrentClassifierConfig) -> None:
         super().__init__()
         self.drawn = drawn
         self.rate = rate
@@ -115,7 +115,7 @@ class StateDropout:
         """
         split = self.data.split(seed)
         torch.manual_seed(seed)
-        model = StateDropoutClassifier(self.drawn, self.rate, SequenceClassifier("gru")).to(device)
+        model = StateDropoutClassifier(self.drawn, self.rate, RecurrentClassifierConfig("gru")).to(device)
         torch.manual_seed(seed)
         inputs, labels = (part.to(device) for part in split.training)
         train(model, inputs, labels, self.training)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lessons.classifiers import Pooling, SequenceClassifier
+from lessons.classifiers import Pooling, RecurrentClassifierConfig
 from lessons.recipes import Classification
 from lessons.splits import Split
 from lessons.training import Training
@@ -56,7 +56,7 @@ class MarkerTask:
 
 
 def _pooled(pooling: Pooling) -> Classification:
-    return Classification(MarkerTask(), SequenceClassifier("rnn", pooling=pooling), Training(epochs=3))
+    return Classification(MarkerTask(), RecurrentClassifierConfig("rnn", pooling=pooling), Training(epochs=3))
 
 
 MARKER_POOLINGS = {"last": _pooled("last"), "max": _pooled("max")}

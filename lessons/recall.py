@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lessons.classifiers import Cell, RecurrentClassifier, SequenceClassifier
+from lessons.classifiers import Cell, RecurrentClassifier, RecurrentClassifierConfig
 from lessons.gradients import set_forget_bias
 from lessons.training import Training, accuracy, train
 
@@ -73,7 +73,7 @@ class Recall:
         validation = recall_task(self.validation_rows, self.length, 2 * seed + 1)
         torch.manual_seed(seed)
         model = RecurrentClassifier(
-            SequenceClassifier(
+            RecurrentClassifierConfig(
                 self.cell, vocabulary=REMEMBERED + DISTRACTORS, classes=REMEMBERED, embedding=16, hidden=16
             )
         )

@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 
 from lesson_claims import Outcome, Recipe
-from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
+from lessons.classifiers import BagOfEmbeddingsConfig, ModelConfig, RecurrentClassifierConfig, SequenceClassifierConfig
 from lessons.clipping import ClippingProbe
 from lessons.counts import COUNTS_BASELINE
 from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
@@ -95,16 +95,16 @@ class Classification:
 CLIPPED = Training(clip=1.0)
 CLIPPED_8_EPOCHS = Training(epochs=8, clip=1.0)
 
-PLAIN_RNN = SequenceClassifier("rnn")
-GRU = SequenceClassifier("gru")
-LSTM = SequenceClassifier("lstm")
-TWO_LAYERS = SequenceClassifier("lstm", layers=2)
-BIDIRECTIONAL = SequenceClassifier("lstm", bidirectional=True)
+PLAIN_RNN = RecurrentClassifierConfig("rnn")
+GRU = RecurrentClassifierConfig("gru")
+LSTM = RecurrentClassifierConfig("lstm")
+TWO_LAYERS = RecurrentClassifierConfig("lstm", layers=2)
+BIDIRECTIONAL = RecurrentClassifierConfig("lstm", bidirectional=True)
 
 POOLINGS = {
     "last": Classification(MemoryTask(), LSTM),
-    "mean": Classification(MemoryTask(), SequenceClassifier("lstm", pooling="mean")),
-    "max": Classification(MemoryTask(), SequenceClassifier("lstm", pooling="max")),
+    "mean": Classification(MemoryTask(), RecurrentClassifierConfig("lstm", pooling="mean")),
+    "max": Classification(MemoryTask(), RecurrentClassifierConfig("lstm", pooling="max")),
 }
 """week07 day 3: how the outputs become one vector."""
 
@@ -145,11 +145,11 @@ CYCLE = CycleRecipe()
 GENERATION = replace(CYCLE, training=replace(CYCLE.training, clip=None), temperatures=(0.2, 1.0, 2.0))
 """week07 day 6: the same without clipping, then generation."""
 
-COMPLETE = Classification(MemoryTask(), CompleteClassifier(), CLIPPED_8_EPOCHS)
+COMPLETE = Classification(MemoryTask(), SequenceClassifierConfig(), CLIPPED_8_EPOCHS)
 """week07 day 7: the complete classifier as its code has it."""
 
 COMPARISON = {
-    "bag of embeddings": Classification(MemoryTask(), BagOfEmbeddings(), CLIPPED_8_EPOCHS),
+    "bag of embeddings": Classification(MemoryTask(), BagOfEmbeddingsConfig(), CLIPPED_8_EPOCHS),
     "plain RNN": Classification(MemoryTask(), PLAIN_RNN, CLIPPED_8_EPOCHS),
     "GRU": Classification(MemoryTask(), GRU, CLIPPED_8_EPOCHS),
     "LSTM": Classification(MemoryTask(), LSTM, CLIPPED_8_EPOCHS),
@@ -157,11 +157,11 @@ COMPARISON = {
 }
 """week07 day 7: five models, one table."""
 
-READ_AFTER_PADDING = SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
-READ_AT_LAST_CHARACTER = replace(READ_AFTER_PADDING, pooling="true last", padding=PADDING)
+LANG_NET = RecurrentClassifierConfig("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
+READ_AT_LAST_CHARACTER = replace(LANG_NET, pooling="true last", padding=PADDING)
 
 DETECTOR = Classification(
-    LanguageStrings(), READ_AFTER_PADDING, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=PAGE_SEED
+    LanguageStrings(), LANG_NET, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=PAGE_SEED
 )
 """detector: read at the last position of the padded sequence, as the page has it."""
 

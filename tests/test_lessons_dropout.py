@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.classifiers import SequenceClassifier
+from lessons.classifiers import RecurrentClassifierConfig
 from lessons.dropout import STATE_DROPOUT, Drawn, StateDropoutClassifier, carried, refreshed, state_masks
 
 DRAWN: tuple[Drawn, ...] = ("at every step", "once per sequence")
@@ -45,7 +45,7 @@ def test_refreshed_units_come_back() -> None:
 
 @pytest.mark.parametrize("drawn", DRAWN)
 def test_dropout_acts_in_training_alone(drawn: Drawn) -> None:
-    model = StateDropoutClassifier(drawn, 0.5, SequenceClassifier("gru"))
+    model = StateDropoutClassifier(drawn, 0.5, RecurrentClassifierConfig("gru"))
     tokens = torch.randint(1, 10, (3, 6))
     assert not torch.equal(model.train()(tokens), model(tokens))
     assert torch.equal(model.eval()(tokens), model(tokens))
