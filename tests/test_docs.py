@@ -15,7 +15,15 @@ import pytest
 
 import lesson_claims
 from lesson_claims.project import _Settings
-from lesson_claims.registry import _ClaimTable, _CorrectedTable, _LessonTable, _PartTable
+from lesson_claims.registry import (
+    _AdditionTable,
+    _ClaimTable,
+    _CorrectedTable,
+    _ErratumTable,
+    _LessonTable,
+    _PartTable,
+    _UndecidedTable,
+)
 from lesson_claims.results.columns import JUDGEMENTS, PLATFORMS, TABLES, TRENDS, Column
 from lesson_claims.results.drift_tables import DriftInfo
 from lesson_claims.results.run_info import RunInfo
@@ -161,12 +169,15 @@ def test_every_field_is_described(file: str, fields: type[msgspec.Struct]) -> No
         ("lesson-files.md", "field of `[part]`", _PartTable),
         ("lesson-files.md", "field of `[[claim]]`", _ClaimTable),
         ("lesson-files.md", "field of `[claim.corrected]`", _CorrectedTable),
+        ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _AdditionTable),
+        ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _ErratumTable),
+        ("lesson-files.md", "field of `[[undecided]]`", _UndecidedTable),
     ],
 )
 def test_every_field_of_a_lesson_is_described(page: str, table: str, structure: type[msgspec.Struct]) -> None:
     text = (DOCS / page).read_text(encoding="utf-8").split(f"| {table} |", 1)[1].split("\n\n", 1)[0]
     names = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
-    assert names == set(structure.__struct_fields__) - {"corrected", "erratum"}
+    assert names == set(structure.__struct_fields__) - {"corrected", "erratum", "addition"}
 
 
 def test_every_public_name_is_in_the_reference() -> None:
