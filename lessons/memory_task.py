@@ -68,11 +68,12 @@ class MemoryTask:
         return Split(self._seen(training), self._seen(validation))
 
     def source(self, inputs: Tensor, seeds: Iterable[int]) -> Source | None:
-        """Return from which of these data seeds exactly these rows come, of shape (rows, length); None if from none."""
+        """Return from which of these data seeds whole rows of shape (rows, length) come; None if from none of them."""
+        rows, length = inputs.shape
         for seed in seeds:
-            sequences, labels = self._seen(memory_task(*inputs.shape, seed))
+            sequences, labels = memory_task(rows, length, seed)
             if torch.equal(sequences, inputs.cpu()):
-                return Source(seed, len(inputs), inputs.shape[1], labels)
+                return Source(seed, rows, length, labels)
         return None
 
     def _seen(self, part: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:

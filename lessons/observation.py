@@ -107,9 +107,10 @@ class Observation:
         self.epochs[-1].handed.append(torch.linalg.vector_norm(torch.stack(norms)))
 
     def finish(self, probe: Callable[[], list[Update]]) -> None:
-        """Note what the optimiser does, when the training is over and before the model is scored."""
+        """Note what the optimiser does, when the training is over."""
+        scored = list(self.scored)
         self.updates = probe()
-        self.scored.clear()
+        self.scored = scored
 
     @property
     def looked_into(self) -> list[Pass]:
@@ -133,4 +134,4 @@ class Observation:
         if seen is not None and self._looking:
             seen.outputs = outputs.detach()
             if outputs.requires_grad:
-                outputs.register_hook(lambda gradient: setattr(seen, "gradient", gradient))
+                outputs.register_hook(lambda gradient: setattr(seen, "gradient", gradient))  # type: ignore[no-untyped-call]

@@ -87,7 +87,7 @@ def _order(seen: Observation) -> tuple[str, int | str, int | str]:
     if not sizes or not all(sizes):
         return UNKNOWN, UNKNOWN, UNKNOWN
     batch = sizes[0][0]
-    regular = all(size == batch for epoch in sizes for size in epoch[:-1]) and all(epoch[-1] <= batch for epoch in sizes)
+    regular = all(set(epoch[:-1]) <= {batch} and epoch[-1] <= batch for epoch in sizes)
     totals = {sum(epoch) for epoch in sizes}
     orders = {_order_of_epoch(seen, number) for number in range(len(sizes))}
     order = orders.pop() if len(orders) == 1 else UNKNOWN
@@ -157,12 +157,11 @@ def _one(values: Iterable[int | float | str]) -> int | float | str:
 
 def _body_and_head(seen: Pass) -> tuple[Layer | None, Layer | None, list[Layer]]:
     """Return the embedding, the recurrent layer and the head, which is all after these two but for dropout."""
-    places = {type(layer): number for number, (layer, _, _) in enumerate(seen.layers)}
     layers = [each for each in seen.layers if not isinstance(each[0], nn.Dropout)]
     embedding = next((each for each in layers if isinstance(each[0], nn.Embedding)), None)
     recurrent = next((each for each in layers if isinstance(each[0], nn.RNNBase)), None)
     last = recurrent or embedding
-    head = layers[next(i for i, each in enumerate(layers) if each is last) + 1 :] if last is not None and places else []
+    head = layers[[each is last for each in layers].index(True) + 1 :] if last is not None else []
     return embedding, recurrent, head
 
 
@@ -274,8 +273,9 @@ def _optimizer(seen: Observation) -> Settings:
         directions = {"Adam": (one / (one.abs() + 1e-8), adam), "SGD": (one, other)}
         for known, (after_one, after_two) in directions.items():
             rate = (-first[moved] / after_one[moved]).median().item()
-            close = {"rtol": 1e-3, "atol": 1e-3 * abs(rate) * float(after_one.abs().median())}
-            if torch.allclose(first, -rate * after_one, **close) and torch.allclose(second, -rate * after_two, **close):
+            off = 1e-3 * abs(rate) * float(after_one.abs().median())
+            pairs = ((first, after_one), (second, after_two))
+            if all(torch.allclose(change, -rate * step, rtol=1e-3, atol=off) for change, step in pairs):
                 name = known
                 break
     largest = [each.norm().item() for each in (one, other)]
@@ -307,7 +307,7 @@ def _seeds(seen: Observation, build: Callable[[], nn.Module]) -> Settings:
     found: int | str = before
     try:
         for seed in PAGE_SEEDS:
-            torch.random.default_generator.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)  # a GPU's generator stays as it is
             weights = list(build().parameters())
             if len(weights) == len(seen.initial) and all(map(_equal, weights, seen.initial)):
                 found, after = seed, torch.random.get_rng_state()

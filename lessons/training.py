@@ -232,7 +232,7 @@ class Loop:
         if self._observation is not None:
             self._set_parameters(self._observation.initial)
         for scale in PROBE_SCALES:
-            self._loss_function = lambda outputs, targets, scale=scale: scale * loss_function(outputs, targets)
+            self._loss_function = _times(scale, loss_function)
             before = _vector(self._updated)
             self._step(self._inputs[:PROBE_ROWS], self._targets[:PROBE_ROWS], clip)
             updates.append(Update(handed[-1], _vector(self._updated) - before))
@@ -272,6 +272,10 @@ class Loop:
         _set_device_generator(self._inputs.device, checkpoint.device_generator)
         if self._observation is not None:
             self._observation.epochs = list(checkpoint.observed)
+
+
+def _times(scale: float, loss_function: Loss) -> Loss:
+    return lambda outputs, targets: scale * loss_function(outputs, targets)
 
 
 def _vector(tensors: Iterable[Tensor | None]) -> Tensor:
@@ -383,6 +387,8 @@ def train_together(
             for training in staying:
                 if training.epochs == loop.epoch:
                     loop.finish(training.clip)
+                    if observation is not None:  # another training may have been scored since this epoch
+                        observation.scored.clear()
                     yield training, loop.trace()
             together = [training for training in staying if training.epochs > loop.epoch]
 
