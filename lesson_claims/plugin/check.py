@@ -19,6 +19,7 @@ from lesson_claims.project import ProjectError
 from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.recorded import RecordContradicted
 from lesson_claims.registry import Claim
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
 from lesson_claims.runs.recipe import Recipe, RecipeError, is_seedless
@@ -210,7 +211,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
             Decision(
                 Verdict.INCONCLUSIVE,
                 f"Needs at least {few.args[0]} seeds; the runs for it were not made.",
-                "too few seeds",
+                TOO_FEW_SEEDS,
             )
         )
         decision = record.settle()
