@@ -24,7 +24,7 @@ def merge(shards: Sequence[tuple[str, Run]]) -> Run:
 
     A claim and all that belongs to it comes from the shard in which it ran, a setting from one that measured it. The
     result is complete if every shard is, and no claim that was selected is left without a result. Raises ReportError
-    where the shards do not belong together, or where two ran the same claim, or measured the same setting, and disagree.
+    where the shards do not belong together, or disagree about a claim or a setting that both of them measured.
     """
     first_name, first = shards[0]
     for name, run in shards[1:]:
