@@ -29,6 +29,9 @@ TRAINED_COVERAGE = 0.95
 FEWEST_TO_DECIDE = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
 
+MOST_DIGITS = 400
+"""A page's numbers end there as well (`results.printed_numbers`)."""
+
 PRINTED, TYPICAL, NOT_MEASURED, TOO_FEW = "printed figures", "typical draw", "not measured", "too few seeds"
 """Rules of decisions that the record itself makes; all but the first only say something."""
 
@@ -190,10 +193,13 @@ def plain(value: Any) -> Plain:
 
     Raises:
         TypeError: if it is no single boolean, number or text.
+        ValueError: if it is a whole number of more than `MOST_DIGITS` digits, which Python does not print.
     """
     item = getattr(value, "item", None)
     if item is not None and getattr(value, "size", None) is not None:
         value = item()
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise ValueError(f"a measured number has more than {MOST_DIGITS} digits: measure its logarithm, or a text")
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
