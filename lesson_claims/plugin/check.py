@@ -16,7 +16,7 @@ from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
 from lesson_claims.plugin.options import SESSION, device_with_its_settings
 from lesson_claims.plugin.work_sharing import seeds_of
 from lesson_claims.project import ProjectError
-from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
+from lesson_claims.record import FEWEST_TO_DECIDE, TOO_FEW, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.recorded import RecordContradicted
 from lesson_claims.registry import Claim
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
@@ -180,6 +180,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             session.registry.claims[check.claim],
             nodes,
             _expected(item, session.registry.claims[check.claim]),
+            decides=check.decides,
             checks=session.statistical_checks(check.claim) * nodes,
             levels=session.levels,
             recorded=session.recorded,
@@ -210,7 +211,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
             Decision(
                 Verdict.INCONCLUSIVE,
                 f"Needs at least {few.args[0]} seeds; the runs for it were not made.",
-                "too few seeds",
+                TOO_FEW,
             )
         )
         decision = record.settle()

@@ -72,6 +72,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("changed", "flag"),
         Column("wins", "integer"),
         Column("seeds", "integer"),
+        _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
         *_texts("evidence"),
         Column("checks", "integer"),
         _SECONDS,
