@@ -32,7 +32,7 @@ FEWEST_TO_DECIDE = 5
 MOST_DIGITS = 400
 """A page's numbers end there as well (`results.printed_numbers`)."""
 
-PRINTED, TYPICAL, NOT_MEASURED, TOO_FEW = "printed figures", "typical draw", "not measured", "too few seeds"
+PRINTED, TYPICAL, NOT_MEASURED = "printed figures", "typical draw", "not measured"
 """Rules of decisions that the record itself makes; all but the first only say something."""
 
 

@@ -16,9 +16,10 @@ from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
 from lesson_claims.plugin.options import SESSION, device_with_its_settings
 from lesson_claims.plugin.work_sharing import seeds_of
 from lesson_claims.project import ProjectError
-from lesson_claims.record import FEWEST_TO_DECIDE, TOO_FEW, Decide, Measure, NotEnoughSeeds, Record
+from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.recorded import RecordContradicted
 from lesson_claims.registry import Claim
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
 from lesson_claims.runs.recipe import Recipe, RecipeError, is_seedless
@@ -211,7 +212,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
             Decision(
                 Verdict.INCONCLUSIVE,
                 f"Needs at least {few.args[0]} seeds; the runs for it were not made.",
-                TOO_FEW,
+                TOO_FEW_SEEDS,
             )
         )
         decision = record.settle()

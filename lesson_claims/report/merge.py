@@ -11,7 +11,7 @@ from lesson_claims.results.errors import ReportError
 from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import ClaimVerdict
 
-SAME = ("commit", "dirty", "seeds", "lessons", "checklist")
+SAME = ("commit", "dirty", "seeds", "lessons", "checklist", "undecided")
 """What the shards of one run have in common; and of their environment, the fingerprint of its arithmetic."""
 
 SEED_OPTIONS = ("seeds", "first_seed")

@@ -12,7 +12,9 @@ from lesson_claims.results.vocabulary import (
     Expectation,
     Kind,
     Mark,
+    Remark,
     Scale,
+    Standing,
     ValueType,
 )
 
@@ -70,6 +72,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         _choice("verdict", ClaimVerdict, needed=True),
         _choice("expected", Expectation),
         Column("changed", "flag"),
+        Column("ours", "flag"),
         Column("wins", "integer"),
         Column("seeds", "integer"),
         _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
@@ -103,7 +106,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "errata": (
         *_texts("claim", needed=True),
-        *_texts("figure", "part", "where", "says", "truth", "evidence", "suggestion"),
+        _choice("remark", Remark),
+        *_texts("figure", "part", "where", "says", "truth", "evidence", "evidence_for_truth", "suggestion"),
     ),
 }
 """The tables of a run, by name; each is a file NAME.csv."""
@@ -113,6 +117,15 @@ KEYS = {"claims": ("claim",), "measurements": ("claim", "figure"), "samples": ("
 
 OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata")
 """Tables whose file may be missing; then they have no rows."""
+
+STATEMENTS = (
+    *_texts("lesson", needed=True),
+    *_texts("part", "where"),
+    *_texts("statement", needed=True),
+    _choice("standing", Standing, needed=True),
+    *_texts("claim", "correction", "reason"),
+)
+"""The table statements.csv, which is made from the others and `run.json`."""
 
 JUDGEMENTS = (
     *_texts("claim", needed=True),
