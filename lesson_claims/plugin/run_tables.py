@@ -226,7 +226,8 @@ def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
 
 def _facts(decisions: list[dict[str, Any]]) -> str:
     """Return the verdict of what no seed decides, such as printed figures and properties; empty without any of that."""
-    found = {row["verdict"] for row in decisions if not row["seeds"] and row["rule"] not in (NOT_MEASURED, TOO_FEW_SEEDS)}
+    of_no_seed = (row for row in decisions if not row["seeds"] and row["rule"] not in (NOT_MEASURED, TOO_FEW_SEEDS))
+    found = {row["verdict"] for row in of_no_seed}
     return next((verdict for verdict in WORST_FIRST if verdict in found), "")
 
 
