@@ -30,6 +30,9 @@ TRAINED_COVERAGE = 0.95
 FEWEST_TO_DECIDE = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
 
+MOST_DIGITS = 400
+"""A page's numbers end there as well (`results.printed_numbers`)."""
+
 PRINTED, TYPICAL, NOT_MEASURED = "printed figures", "typical draw", "not measured"
 """Rules of decisions that the record itself makes; all but the first only say something."""
 
@@ -50,6 +53,7 @@ class Record:
         claim: whose check it is.
         nodes: how many parametrised checks its function has.
         expected: what is on record for this check: "holds", "refuted", "depends" or "open".
+        decides: whether the check takes the fixture `decide`, and so must record a decision.
         checks: how many checks of the claim decide by statistics, their parameters counted.
         levels: what the p-value of a claim with a single test must reach.
         recorded: what the baseline says.
@@ -67,6 +71,7 @@ class Record:
     claim: Claim
     nodes: int
     expected: str = "open"
+    decides: bool = False
     checks: int = 1
     levels: Levels = field(default_factory=Levels)
     recorded: Recorded = field(default_factory=Recorded)
@@ -114,6 +119,10 @@ class Record:
         """
         if self.unlike:
             raise UnlikeRecord(f"{self.claim.id}: {'; '.join(self.unlike)}")
+        if self.decides and not self.decisions:
+            raise RuntimeError(
+                f"the check of {self.claim.id} takes decide and recorded no decision, so a part of it could never fail"
+            )
         self._decide_tests()
         printed = self._printed()
         if printed is not None:
@@ -153,6 +162,8 @@ class Record:
             return ""
         if self.machines:
             return f"is on record as {expected}, and its figure depends on the machine"
+        if any(each.verdict == Verdict.INCONCLUSIVE and each.tested and not each.seeds for each in self.decisions):
+            return f"is on record as {expected}, and a test that no seed enters does not decide it any more"
         found = self.weakest
         if found is None or not self.recorded.contradicts(self.claim.id, expected, found.wins, found.seeds):
             return ""
@@ -195,10 +206,13 @@ def plain(value: Any) -> Plain:
 
     Raises:
         TypeError: if it is no single boolean, number or text.
+        ValueError: if it is a whole number of more than `MOST_DIGITS` digits, which Python does not print.
     """
     item = getattr(value, "item", None)
     if item is not None and getattr(value, "size", None) is not None:
         value = item()
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise ValueError(f"a measured number has more than {MOST_DIGITS} digits: measure its logarithm, or a text")
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lesson_claims.report.build import write_report
 from lesson_claims.report.html import html
-from lesson_claims.report.statements import beside, sentence, statements, table
+from lesson_claims.report.statements import beside, heading, sentence, statements, table
 from lesson_claims.results.columns import STATEMENTS
 from lesson_claims.results.csv_files import read_table
 from lesson_claims.results.tables import Run
@@ -73,6 +73,18 @@ def test_the_sentence_says_where_every_statement_stands(run, said):
     assert sentence(run) == said
 
 
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (run_of("holds", "refuted", undecided=1), "1 of 3 statements hold"),
+        (run_of("holds", "not run", "not run"), "1 of 1 statements hold; 2 were not run"),
+        (run_of("not run", undecided=1), "0 of 0 statements hold; 1 was not run"),
+    ],
+)
+def test_the_heading_counts_what_was_looked_at(run, said):
+    assert heading(run) == said
+
+
 def test_what_is_ours_is_outside_the_count():
     run = run_of("holds", "holds")
     run.claims["ours"] = [False, True]
@@ -130,7 +142,7 @@ def test_the_page_says_the_same_everywhere():
     listed = statements(run)
     assert sum(tiles) + sum(not each.claim for each in listed) == len(listed)
     assert tiles[0] == sum(each.standing == "holds" for each in listed)
-    assert f"{tiles[0]} of {len(listed)} statements hold" in page.css_first("title").text()
+    assert page.css_first("title").text() == heading(run) == f"{tiles[0]} of {len(listed)} statements hold"
     assert [item.text() for item in page.css("#undecided dd.truth")] == [
         each.statement for each in listed if not each.claim
     ]
@@ -141,8 +153,8 @@ def test_the_page_says_the_same_everywhere():
 def test_an_addition_stands_under_its_own_heading_on_the_page():
     run = reports_fixtures.realistic()
     page = LexborHTMLParser(html(run))
-    for heading, remark in (("errata", "erratum"), ("additions", "addition")):
-        links = [link.text() for link in page.css(f"#{heading} .meta a")]
+    for section, remark in (("errata", "erratum"), ("additions", "addition")):
+        links = [link.text() for link in page.css(f"#{section} .meta a")]
         assert links == list(run.errata["claim"][run.errata["remark"] == remark])
     verdicts = dict(zip(run.claims["claim"], run.claims["verdict"], strict=True))
     assert not {verdicts[link.text()] for link in page.css("#errata .meta a")} & {"holds"}

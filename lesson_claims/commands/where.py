@@ -53,8 +53,8 @@ def _lines(registry: Registry, places: list[Place]) -> Iterator[str]:
     yield f"Made by `{COMMAND}` from the claims and the source of their checks; do not edit it."
     yield ""
     yield "What the page says stands here in our words. The code is what the checks of a sentence use of the lessons'"
-    yield "code, directly or through a helper; a dash means that they use the libraries alone. A figure is a number that"
-    yield "the page prints."
+    yield "code, directly or through a helper; a dash means that they use the libraries alone. A figure is a number"
+    yield "that the page prints."
     for lesson, own in groupby(places, key=lambda each: each.claim.lesson):
         yield ""
         yield f"## {line(registry.lessons[lesson].title)}"

@@ -184,6 +184,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             session.registry.claims[check.claim],
             nodes,
             _expected(item, session.registry.claims[check.claim]),
+            decides=check.decides,
             checks=session.statistical_checks(check.claim) * nodes,
             levels=session.levels,
             recorded=session.recorded,

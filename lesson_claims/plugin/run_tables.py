@@ -17,7 +17,7 @@ from lesson_claims.plugin.options import Session, environment_of
 from lesson_claims.record import NOT_MEASURED, PRINTED, TYPICAL
 from lesson_claims.registry import CORRECTED, Claim
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import ClaimVerdict, Expectation, SettingAgreement
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation, SettingAgreement
 from lesson_claims.traceability import check_id
 
 WORST_FIRST = (ClaimVerdict.ERROR, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.HOLDS)
@@ -68,6 +68,7 @@ class RunTables:
                     "ours": claim.ours,
                     "wins": weakest.wins if weakest else None,
                     "seeds": weakest.seeds if weakest else max((row["seeds"] for row in decisions), default=0) or None,
+                    "facts": _facts(decisions),
                     "evidence": _evidence(results, verdict),
                     "checks": len(results),
                     "seconds": sum(result.seconds for result in results),
@@ -234,6 +235,13 @@ def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
     if partial or "not run" in verdicts:
         return "not run"
     return next(verdict for verdict in WORST_FIRST if verdict in verdicts)
+
+
+def _facts(decisions: list[dict[str, Any]]) -> str:
+    """Return the verdict of what no seed decides, such as printed figures and properties; empty without any of that."""
+    of_no_seed = (row for row in decisions if not row["seeds"] and row["rule"] not in (NOT_MEASURED, TOO_FEW_SEEDS))
+    found = {row["verdict"] for row in of_no_seed}
+    return next((verdict for verdict in WORST_FIRST if verdict in found), "")
 
 
 def _evidence(results: list[Result], verdict: str) -> str:

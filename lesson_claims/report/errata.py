@@ -20,7 +20,7 @@ def errata(run: Run) -> str:
         "What a page says and what is so.\n",
         *_listed([row for row in rows if row["remark"] != Remark.ADDITION], claims),
         "## Additions\n",
-        "What a page says is right, and this could be said as well.\n",
+        "No error of a page: what could be said as well.\n",
         *_listed(additions, claims),
     ]
     return "\n".join(parts)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from lesson_claims.report.plots import Plot, plot
 from lesson_claims.report.sparklines import Sparkline, nights_of, run_order, sparkline
-from lesson_claims.report.statements import Statement, beside, is_of_the_page, sentence, statements
+from lesson_claims.report.statements import Statement, beside, heading, is_of_the_page, sentence, statements
 from lesson_claims.report.strip_plot import StripPlot, domain, strip_plot
 from lesson_claims.report.words import labelled, place
 from lesson_claims.results.columns import TABLES
@@ -157,6 +157,8 @@ class Page:
     verdicts: Mapping[str, int]
     agreements: Mapping[str, int]
     statements: list[Statement]
+    in_short: str
+    """How many statements hold, in a few words."""
     sentence: str
     """How many statements the pages make, and where they stand."""
     beside: str
@@ -182,11 +184,6 @@ class Page:
     def changed(self) -> list[Claim]:
         """Claims whose verdict is not the one that was expected."""
         return [claim for claim in self.claims if claim.changed]
-
-    @property
-    def hold(self) -> int:
-        """How many statements hold."""
-        return sum(each.standing is Standing.HOLDS for each in self.statements)
 
     @property
     def undecided(self) -> list[Statement]:
@@ -273,6 +270,7 @@ def arrange(run: Run, drift: DriftTables | None = None) -> Page:
         verdicts=_tally((claim.verdict for claim in claims if claim.of_the_page), ClaimVerdict),
         agreements=_tally(run.measurements["agreement"].replace("", Agreement.NOT_PRINTED.value), Agreement),
         statements=statements(run),
+        in_short=heading(run),
         sentence=sentence(run),
         beside=beside(run),
         errata=[each for each in remarks if each[0]["remark"] != Remark.ADDITION],

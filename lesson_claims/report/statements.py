@@ -89,6 +89,17 @@ def is_of_the_page(row: Mapping[str, Any]) -> bool:
     return not (row["instead_of"] or row["ours"])
 
 
+def heading(run: Run) -> str:
+    """Say in a few words how many statements hold, of those that the run looked at."""
+    counts = Counter(each.standing for each in statements(run))
+    left_out = counts[Standing.NOT_RUN]
+    if not left_out:
+        return f"{counts[Standing.HOLDS]} of {counts.total()} statements hold"
+    looked_at = counts.total() - sum(counts[name] for name in LEFT_OUT)
+    not_run = f"{left_out} {WORDS[Standing.NOT_RUN][left_out > 1]}"
+    return f"{counts[Standing.HOLDS]} of {looked_at} statements hold; {not_run}"
+
+
 def sentence(run: Run) -> str:
     """Say in a sentence how many statements the pages make and where they stand; empty where there is none."""
     found = statements(run)

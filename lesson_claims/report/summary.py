@@ -6,7 +6,7 @@ from typing import Any
 
 from lesson_claims.report import words
 from lesson_claims.report.markdown import line
-from lesson_claims.report.statements import beside, is_of_the_page, sentence, statements
+from lesson_claims.report.statements import beside, heading, is_of_the_page, sentence, statements
 from lesson_claims.results.drift_tables import DriftTables, day
 from lesson_claims.results.numbers import duration
 from lesson_claims.results.tables import Run
@@ -23,8 +23,7 @@ def summary(run: Run, drift: DriftTables | None = None) -> str:
     rows = run.claims.to_dict("records")
     counts = Counter(row["verdict"] for row in rows if is_of_the_page(row))
     found = statements(run)
-    hold = sum(each.standing is Standing.HOLDS for each in found)
-    parts = [f"# {hold} of {len(found)} statements hold\n"]
+    parts = [f"# {heading(run)}\n"]
     if not run.info["complete"]:
         parts.append("> [!CAUTION]\n> **This run is incomplete.** Do not quote its totals.\n")
     if told := sentence(run):
@@ -103,7 +102,8 @@ def _figures(run: Run) -> str:
 
 
 def _list(rows: Sequence[dict[str, Any]], tell: Any, otherwise: str) -> list[str]:
-    lines = [f"- {line(row['claim'])}: {tell(row)}" for row in rows[:LISTED]] or [otherwise]
+    named = ((line(row["claim"]) + " (ours)" * row["ours"], tell(row)) for row in rows[:LISTED])
+    lines = [f"- {name}: {told}" for name, told in named] or [otherwise]
     if len(rows) > LISTED:
         lines.append(f"- and {len(rows) - LISTED} more")
     return [*lines, ""]

@@ -76,6 +76,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("ours", "flag"),
         Column("wins", "integer"),
         Column("seeds", "integer"),
+        _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
         *_texts("evidence"),
         Column("checks", "integer"),
         _SECONDS,
