@@ -17,6 +17,10 @@ Layer = tuple[nn.Module, Tensor, Tensor]
 """A layer without layers of its own, what came in and what went out; of a recurrent one, its outputs."""
 
 
+LOOKED_AT = 64
+"""Rows of a pass whose way through the layers is kept."""
+
+
 @dataclass
 class Pass:
     """One pass through the model.
@@ -104,7 +108,7 @@ class Observation:
     def before_update(self, parameters: Sequence[nn.Parameter]) -> None:
         """Note what the optimiser is handed."""
         norms = [torch.linalg.vector_norm(each.grad) for each in parameters if each.grad is not None]
-        self.epochs[-1].handed.append(torch.linalg.vector_norm(torch.stack(norms)))
+        self.epochs[-1].handed.append(norms[0] if len(norms) == 1 else torch.linalg.vector_norm(torch.stack(norms)))
 
     def finish(self, probe: Callable[[], list[Update]]) -> None:
         """Note what the optimiser does, when the training is over."""
@@ -127,7 +131,7 @@ class Observation:
         inputs, outputs = arguments[0], output[0] if isinstance(output, tuple) else output
         # Packed sequences, which no run of the pages has, are no tensors.
         if self._now is not None and self._looking and isinstance(inputs, Tensor) and isinstance(outputs, Tensor):
-            self._now.layers.append((layer, inputs.detach(), outputs.detach()))
+            self._now.layers.append((layer, inputs[:LOOKED_AT].detach(), outputs[:LOOKED_AT].detach()))
 
     def _end(self, _model: nn.Module, _arguments: tuple[Tensor, ...], outputs: Tensor) -> None:
         seen, self._now = self._now, None

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lessons.observation import Layer, Observation, Pass
+from lessons.observation import LOOKED_AT, Layer, Observation, Pass
 from lessons.splits import Source
 
 Settings: TypeAlias = dict[str, int | float | str]
@@ -21,6 +21,18 @@ Settings: TypeAlias = dict[str, int | float | str]
 UNKNOWN = "unknown"
 NONE = "none"
 SHUFFLED, AS_THEY_COME = "shuffled anew in each epoch", "as they come"
+
+POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
+    "last position": lambda outputs: outputs[:, -1],
+    "mean": lambda outputs: outputs.mean(dim=1),
+    "maximum": lambda outputs: outputs.amax(dim=1),
+    "maximum and mean": lambda outputs: torch.cat([outputs.amax(dim=1), outputs.mean(dim=1)], dim=1),
+    "every position": lambda outputs: outputs,
+    "first position": lambda outputs: outputs[:, 0],
+    "sum": lambda outputs: outputs.sum(dim=1),
+    "minimum": lambda outputs: outputs.amin(dim=1),
+}
+"""Ways to make one vector of outputs of shape (batch, length, features)."""
 
 CELLS = {"RNN_TANH": "plain RNN", "GRU": "GRU", "LSTM": "LSTM"}
 
@@ -117,7 +129,7 @@ def _mode(passes: Iterable[Pass]) -> str:
 
 def _model(seen: Observation) -> Settings:
     """Return what the model is made of, and which dropout acts where."""
-    passes = [each for each in [*seen.looked_into, *seen.scored] if each.layers]
+    passes = [*seen.looked_into, *seen.scored]
     layers = [layer for layer, _, _ in passes[0].layers] if passes else []
     embedding = next((each for each in layers if isinstance(each, nn.Embedding)), None)
     recurrent = next((each for each in layers if isinstance(each, nn.RNNBase)), None)
@@ -135,10 +147,10 @@ def _model(seen: Observation) -> Settings:
         }
         if recurrent.num_layers > 1:
             settings["dropout between layers"] = recurrent.dropout
-    read = [_read(each) for each in passes]
-    trained = read[: len(seen.looked_into)]
+    trained = [_read(each) for each in seen.looked_into]
+    scored = [_read(each) for each in seen.scored]
     settings |= {
-        "pooling": _one(pooling for pooling, _, _ in read),
+        "pooling": _one(pooling for pooling, _, _ in [*trained, *scored]),
         "head": _one(_head(each) for each in passes),
         "dropout on the embedding": _one(embedded for _, embedded, _ in trained),
         "dropout before the head": _one(pooled for _, _, pooled in trained),
@@ -169,25 +181,11 @@ def _read(seen: Pass) -> tuple[str, float | str, float | str]:
         return UNKNOWN, UNKNOWN, UNKNOWN
     embedded = dropout_rate(embedding[2], recurrent[1]) if recurrent is not None else 0.0
     outputs = recurrent[2] if recurrent is not None else embedding[2]
-    for name, pooled in _poolings(outputs).items():
-        rate = dropout_rate(pooled, head[0][1])
+    for name, pool in POOLINGS.items():
+        rate = dropout_rate(pool(outputs), head[0][1])
         if rate is not None:
             return name, UNKNOWN if embedded is None else embedded, rate
     return UNKNOWN, UNKNOWN if embedded is None else embedded, UNKNOWN
-
-
-def _poolings(outputs: Tensor) -> dict[str, Tensor]:
-    maximum, mean = outputs.max(dim=1).values, outputs.mean(dim=1)
-    return {
-        "last position": outputs[:, -1],
-        "mean": mean,
-        "maximum": maximum,
-        "maximum and mean": torch.cat([maximum, mean], dim=1),
-        "every position": outputs,
-        "first position": outputs[:, 0],
-        "sum": outputs.sum(dim=1),
-        "minimum": outputs.min(dim=1).values,
-    }
 
 
 def dropout_rate(before: Tensor, after: Tensor) -> float | None:
@@ -222,7 +220,7 @@ def dropout_rate(before: Tensor, after: Tensor) -> float | None:
 def _head(seen: Pass) -> str:
     """Return the head's layers, such as "32 → 64, ReLU, 64 → 2"."""
     _, _, head = _body_and_head(seen)
-    if not head or seen.outputs is None or not torch.equal(head[-1][2], seen.outputs):
+    if not head or seen.outputs is None or not torch.equal(head[-1][2], seen.outputs[:LOOKED_AT]):
         return UNKNOWN
     return ", ".join(
         f"{layer.in_features} → {layer.out_features}" if isinstance(layer, nn.Linear) else type(layer).__name__
