@@ -106,7 +106,7 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
 
 
 RAISED = {"DeviceError", "FigureFileError", "LooksError", "ProjectError", "RecordedError", "RegistryError",
-          "RunStoreError", "UsageError"}  # fmt: skip
+          "RunStoreError", "SettingsError", "UsageError"}  # fmt: skip
 """The errors whose messages an author meets before and while checks run: the docs explain each."""
 
 
