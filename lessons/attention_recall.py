@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lessons.attention import transformer_block
-from lessons.recall import DISTRACTORS, REMEMBERED, Recall, train_to_recall
+from lessons.recall import DISTRACTORS, LONGER, REMEMBERED, Recall, train_to_recall
 from lessons.training import Training
 
 
@@ -35,14 +35,14 @@ class AttentionClassifier(nn.Module):
 class AttentionRecall:
     """Train one block of attention on the recall task; see `lessons.recall.train_to_recall` for rows and seeds.
 
-    The defaults are those of `lessons.recall.Recall`.
+    With as many rows as `lessons.recall.Recall`, and twice as many epochs.
     """
 
     length: int
     width: int = 16
     training_rows: int = 1000
     validation_rows: int = 1000
-    training: Training = Training(learning_rate=5e-3, clip=1.0)
+    training: Training = LONGER
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
         """Train and measure; returns what `train_to_recall` returns."""
@@ -57,5 +57,5 @@ class AttentionRecall:
 
 
 RECALL_BY_ATTENTION = {length: AttentionRecall(length) for length in (50, 200)}
-RECALL_BY_RECURRENCE = {length: Recall("rnn", length=length) for length in RECALL_BY_ATTENTION}
+RECALL_BY_RECURRENCE = {length: Recall("rnn", length=length, training=LONGER) for length in RECALL_BY_ATTENTION}
 """detector: one bit over 50 and over 200 steps, trained alike."""

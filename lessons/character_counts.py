@@ -7,7 +7,7 @@ be right more often.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def log_likelihoods(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 class RulesOnCounts:
     """Three rules that see counts alone, on the rows of the recipe `DETECTOR` with the same seed."""
 
-    data: LanguageStrings = LanguageStrings()
+    data: LanguageStrings = field(default_factory=LanguageStrings)
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
         """Fit on the training rows and score on the test rows; on the CPU whatever `device` is.

@@ -75,14 +75,14 @@ def train_to_recall(
     return {"accuracy": accuracy(model, *(part.to(device) for part in validation)), "loss": history.losses[-1]}
 
 
-def start_from_identity(rnn: nn.RNN) -> None:
-    """Let a plain recurrent layer of one layer begin by keeping its state, in place.
+def start_orthogonal(rnn: nn.RNN) -> None:
+    """Let a plain recurrent layer start with a gradient that stays, in place; weights from the global generator.
 
-    W_h is the identity, the biases are zero, and W_x is a tenth of what it was, so that the states stay small, where
-    tanh is almost the identity too.
+    W_h is orthogonal, the biases are zero, and W_x is a tenth of what it was, so that the states stay small, where
+    the slopes of tanh are close to 1.
     """
     with torch.no_grad():
-        rnn.get_parameter("weight_hh_l0").copy_(torch.eye(rnn.hidden_size))
+        nn.init.orthogonal_(rnn.get_parameter("weight_hh_l0"))
         rnn.get_parameter("weight_ih_l0").mul_(0.1)
         rnn.get_parameter("bias_ih_l0").zero_()
         rnn.get_parameter("bias_hh_l0").zero_()
@@ -95,7 +95,7 @@ class Recall:
     Attributes:
         cell: "rnn", "gru" or "lstm".
         forget_bias: bias of the forget gates before training, for the LSTM alone; None leaves the library's.
-        identity: whether the layer starts as `start_from_identity` has it, for the plain recurrence alone.
+        orthogonal: whether the layer starts as `start_orthogonal` has it, for the plain recurrence alone.
         length: in steps; 50 are enough for a plain recurrence to fail.
         training_rows: to train on.
         validation_rows: to validate.
@@ -104,7 +104,7 @@ class Recall:
 
     cell: Cell
     forget_bias: float | None = None
-    identity: bool = False
+    orthogonal: bool = False
     length: int = 50
     training_rows: int = 1000
     validation_rows: int = 1000
@@ -128,19 +128,20 @@ class Recall:
             if not isinstance(model.recurrent, nn.LSTM):
                 raise ValueError(f"forget_bias needs an LSTM: the cell {self.cell!r} has no forget gate")
             set_forget_bias(model.recurrent, self.forget_bias)
-        if self.identity:
+        if self.orthogonal:
             if not isinstance(model.recurrent, nn.RNN):
-                raise ValueError(f"identity needs a plain recurrence, not the cell {self.cell!r}")
-            start_from_identity(model.recurrent)
+                raise ValueError(f"orthogonal needs a plain recurrence, not the cell {self.cell!r}")
+            start_orthogonal(model.recurrent)
         return model
 
 
-SMALL_STEPS = Training(learning_rate=1e-3, epochs=20, clip=1.0)
-RECALL_SMALL_STEPS = Recall("rnn", training=SMALL_STEPS)
-RECALL_FROM_IDENTITY = Recall("rnn", identity=True, training=SMALL_STEPS)
-"""detector: a plain recurrence as the library starts it, and one that starts by keeping its state."""
+LONGER = Training(learning_rate=5e-3, epochs=20, clip=1.0)
+RECALL_LONGER = Recall("rnn", training=LONGER)
+RECALL_ORTHOGONAL = Recall("rnn", orthogonal=True, training=LONGER)
+"""detector: a plain recurrence as the library starts it, and one that starts with a gradient that stays."""
 
 RECALL_PLAIN_RNN = Recall("rnn")
 RECALL_LSTM = Recall("lstm")
+RECALL_LSTM_MORE_ROWS = Recall("lstm", training_rows=8000)
 RECALL_OPEN_FORGET_GATE = Recall("lstm", forget_bias=5.0)
-"""detector: three ways to carry one bit over fifty steps."""
+"""detector: ways to carry one bit over fifty steps."""
