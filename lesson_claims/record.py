@@ -22,6 +22,7 @@ from lesson_claims.printed import Plain, compare, compare_trained
 from lesson_claims.recorded import Recorded, Wins
 from lesson_claims.registry import Claim, Registry
 from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
+from lesson_claims.settings import refuse_others
 
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
@@ -62,6 +63,7 @@ class Record:
         misprints: those that do not come out, in words.
         misstated: stated figures that do not come out, in words.
         machines: printed figures that depend on the machine, in words.
+        settings: how the page's runs that the check asked for were made, by run and setting; rows of the table.
         unlike: figures whose value here is none of those on record, in words.
         verdict: of the last settling; None before the first.
     """
@@ -79,6 +81,7 @@ class Record:
     decisions: list[Decision] = field(default_factory=list)
     notes: list[Decision] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     judged: list[str] = field(default_factory=list)
     misprints: list[str] = field(default_factory=list)
     misstated: list[str] = field(default_factory=list)
@@ -96,6 +99,16 @@ class Record:
             words.clear()
         self.verdict = None
         self.seeds = seeds
+
+    def made(self, rows: Iterable[dict[str, str]]) -> None:
+        """Record how a run of the page was made.
+
+        Raises:
+            SettingsError: if otherwise than the page states: then no verdict of this check is one about the page.
+        """
+        rows = list(rows)
+        self.settings |= {(row["run"], row["setting"]): row for row in rows}
+        refuse_others(rows)
 
     def settle(self) -> Decision:
         """Return the finding that decides the check: a refutation, else what is undecided, else one that holds.

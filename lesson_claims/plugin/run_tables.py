@@ -17,7 +17,7 @@ from lesson_claims.plugin.options import Session, environment_of
 from lesson_claims.record import NOT_MEASURED, PRINTED, TYPICAL
 from lesson_claims.registry import CORRECTED, Claim
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation, SettingAgreement
 from lesson_claims.traceability import check_id
 
 WORST_FIRST = (ClaimVerdict.ERROR, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.HOLDS)
@@ -104,6 +104,18 @@ class RunTables:
             for name in figures
             if claim in decided and (claim, name) not in measured
         ]
+
+    def unseen_settings(self, claims: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        """Return the settings that the pages state, run and setting, and that no check has seen, though all ran."""
+        if self._partial(claims):
+            return []
+        rows = self._setting_rows()
+        return [(row["run"], row["setting"]) for row in rows if row["agreement"] == SettingAgreement.NOT_MEASURED]
+
+    def _setting_rows(self) -> list[dict[str, str]]:
+        seen = [row for result in self._collected.results.values() for row in result.settings]
+        rows = {(row["run"], row["setting"]): row for row in [*self._collected.stated, *seen]}
+        return list(rows.values())
 
     def _source(self, node: str) -> str:
         """Return where the check of a node stands, as a link into the repository goes on."""
@@ -212,6 +224,7 @@ class RunTables:
             ],
             curves=[{"claim": claim, **row} for _, claim, result in nodes for row in result.curves],
             errata=remarks,
+            settings=self._setting_rows(),
         )
 
 

@@ -166,6 +166,8 @@ class Page:
     errata: list[tuple[Row, Claim]]
     additions: list[tuple[Row, Claim]]
     checklist: list[tuple[str, list[Claim]]]
+    settings: list[Row]
+    """How the pages' runs were made, against what the pages state."""
     measurements: int
     samples: int
     listed: list[tuple[Claim, Figure]]
@@ -277,6 +279,7 @@ def arrange(run: Run, drift: DriftTables | None = None) -> Page:
             (item["advice"], [by_name[name] for name in item["claims"] if name in by_name])
             for item in info["checklist"]
         ],
+        settings=run.settings.to_dict("records"),
         measurements=len(run.measurements),
         samples=len(run.samples),
         listed=[(claim, figure) for claim in claims for figure in claim.figures],

@@ -14,6 +14,7 @@ from lesson_claims.results.vocabulary import (
     Mark,
     Remark,
     Scale,
+    SettingAgreement,
     Standing,
     ValueType,
 )
@@ -109,13 +110,24 @@ TABLES: dict[str, tuple[Column, ...]] = {
         _choice("remark", Remark),
         *_texts("figure", "part", "where", "says", "truth", "evidence", "evidence_for_truth", "suggestion"),
     ),
+    "settings": (
+        *_texts("run", "setting", needed=True),
+        *_texts("stated", "measured"),
+        _choice("agreement", SettingAgreement, needed=True),
+        *_texts("where", "source"),
+    ),
 }
 """The tables of a run, by name; each is a file NAME.csv."""
 
-KEYS = {"claims": ("claim",), "measurements": ("claim", "figure"), "samples": ("claim", "figure", "seed")}
+KEYS = {
+    "claims": ("claim",),
+    "measurements": ("claim", "figure"),
+    "samples": ("claim", "figure", "seed"),
+    "settings": ("run", "setting"),
+}
 """Columns that together name one row; no two rows may share them."""
 
-OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata")
+OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata", "settings")
 """Tables whose file may be missing; then they have no rows."""
 
 STATEMENTS = (

@@ -53,6 +53,14 @@ class Agreement(StrEnum):
     NOT_MEASURED = "not measured"
 
 
+class SettingAgreement(StrEnum):
+    """How a run was made, against what the page states."""
+
+    AS_STATED = "as stated"
+    OTHERWISE = "otherwise"
+    NOT_MEASURED = "not measured"
+
+
 class Kind(StrEnum):
     """How a claim is decided, or a figure compared.
 
