@@ -105,13 +105,13 @@ def favoured_characters(encoded: Tensor, labels: Tensor) -> dict[str, str]:
 
     Args:
         encoded: int64 of shape (strings, longest).
-        labels: int64 of shape (strings,), indices into `LANGUAGES`.
+        labels: int64 of shape (strings,), indices into `LANGS`.
 
     Returns:
         for each language such as "a 3, e 5", in the order of the alphabet, under a name for a setting.
     """
     found = {}
-    for label, language in enumerate(LANGUAGES):
+    for label, language in enumerate(LANGS):
         counts = torch.bincount(encoded[labels == label].flatten(), minlength=PADDING + 1)[:PADDING].tolist()
         weights = {character: round(count / median(counts)) for character, count in zip(ALPHABET, counts, strict=True)}
         found[f"characters favoured in {language}"] = ", ".join(
