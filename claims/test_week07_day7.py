@@ -42,6 +42,7 @@ from lessons.cost import (
     training_gradients,
     waits_for,
 )
+from lessons.gated_recall import RECALL_FROM_TWENTY, STEPS_FROM_TWENTY
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.recipes import CELLS, COMPARISON, COMPLETE, LENGTH_SWEEP
 from lessons.recurrence import LATCH_NOISE, latch
@@ -570,23 +571,33 @@ def test_reliable_with_padding_and_clipping__corrected(measure: Measure, decide:
 @claim("week07.day7.gated-cell-beyond-twenty-steps")
 @refuted
 def test_gated_cell_beyond_twenty_steps(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
-    accuracies = {key: evidence(recipe)["accuracy"] for key, recipe in LENGTH_SWEEP.items()}
-    plain = {length: accuracy for (name, length), accuracy in accuracies.items() if name == "plain RNN"}
-    # The shortest length at which it gets less than a quarter of the way from chance to certainty.
-    failed = (length for length, accuracy in plain.items() if np.median(accuracy) < 0.625)
-    measure("steps", min(failed, default=math.inf))
-    picture = "Accuracy against length"
-    for model in ("plain RNN", "LSTM"):
-        measure.range_over_seeds(
-            picture,
-            [length for name, length in accuracies if name == model],
-            np.stack([accuracy for (name, _), accuracy in accuracies.items() if name == model], axis=1),
-            series=f"{model}, median of the seeds, and their range",
-            x_label="length",
-            y_label="accuracy",
-        )
-    measure.limit(picture, CHANCE, "chance")
-    decide(beats(plain[10], 0.75, names=("The accuracy of the plain RNN at length 10", "0.75")))
+    recall = {run: evidence(recipe)["accuracy"] for run, recipe in RECALL_FROM_TWENTY.items()}
+    # The better of the two gated cells at each seed and length: the reading that is kindest to the page.
+    gated_is_ahead = [
+        np.maximum(recall["GRU", steps], recall["LSTM", steps]) > np.asarray(recall["plain RNN", steps]) + 0.05
+        for steps in STEPS_FROM_TWENTY
+    ]
+    what = "After 20, after 30 and after 50 steps, the better gated cell recalls a bit more often than a plain RNN, by 0.05"
+    decide(in_most_seeds(np.all(gated_is_ahead, axis=0), what=what))
+    sweep = {run: evidence(recipe)["accuracy"] for run, recipe in LENGTH_SWEEP.items()}
+    ahead = [
+        n
+        for name, n in sweep
+        if name == "LSTM" and np.median(sweep["LSTM", n] - np.asarray(sweep["plain RNN", n])) > 0.05
+    ]
+    # From how many steps on the gated cell is ahead on the week's own task. It is no misprint of the page: not judged.
+    measure("steps", min(ahead))
+    for picture, accuracies in (("Recall of one bit", recall), ("Accuracy against length", sweep)):
+        for cell in dict.fromkeys(name for name, _ in accuracies):
+            measure.range_over_seeds(
+                picture,
+                [steps for name, steps in accuracies if name == cell],
+                np.stack([accuracy for (name, _), accuracy in accuracies.items() if name == cell], axis=1),
+                series=f"{cell}, median of the seeds, and their range",
+                x_label="steps",
+                y_label="accuracy",
+            )
+        measure.limit(picture, CHANCE, "chance")
 
 
 @claim("week07.day7.gated-cell-beyond-twenty-steps.corrected")
@@ -610,6 +621,13 @@ def test_gated_cell_beyond_twenty_steps__corrected(measure: Measure, decide: Dec
             names=("The GRU at length 8", "the plain RNN"),
         ),
     )
+    for (name, steps), recipe in RECALL_FROM_TWENTY.items():
+        recall = evidence(recipe)["accuracy"]
+        measure.also(f"recall of the {name} over {steps} steps", recall, bounds=(0, 1))
+        if steps == max(STEPS_FROM_TWENTY):
+            decide(
+                equivalent(recall, CHANCE, margin=0.1, names=(f"The recall of the {name} over {steps} steps", "chance"))
+            )
 
 
 @claim("week07.day7.bag-baseline-informative")
