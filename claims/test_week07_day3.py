@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lesson_claims import (
     Decide,
+    Decision,
     EvidenceOf,
     Measure,
     Sample,
@@ -23,11 +24,12 @@ from lesson_claims import (
     grows,
     jittered,
     same,
+    that,
 )
-from lessons.classifiers import parameter_count
+from lessons.classifiers import RecurrentClassifier, parameter_count
 from lessons.cost import counted_operations
 from lessons.embedding import PAGE_TOKENS, elements_touched, look_up, multiply, one_hot
-from lessons.marker_task import MARKER_ANYWHERE, MARKER_AT_THE_END
+from lessons.marker_task import MARKER, MARKER_ANYWHERE, MARKER_AT_THE_END
 from lessons.recipes import CELLS, POOLINGS, Classification
 from lessons.word_classes import WORD_CLASSES
 
@@ -39,6 +41,9 @@ SHAPES = ((1,), (2, 4), (3, 1, 7))
 
 NEARER = 0.25
 """By how much the cosine of two words that are used alike must exceed that of two others: a quarter of 0 to 1."""
+
+LEARNT, NOT_LEARNT = 0.9, 0.75
+"""Accuracies of a cell that learns a task of two classes and of one that does not: half way from guessing at most."""
 
 NO_WORSE = 0.02
 """An accuracy that falls short of another by less than this is at least as good."""
@@ -56,7 +61,10 @@ def test_embedding_is_lookup(measure: Measure, decide: Decide) -> None:
     measure.each("table row 5", table[5, :4], noise=jittered(lambda moved: moved[5, :4], table))
     noise = jittered(lambda moved: look_up(tokens, moved)[0, 1, :4], table)
     measure.each("embedding of token 5", vectors[0, 1, :4], noise=noise)
-    decide(same(vectors.numpy(), table[tokens].numpy(), what="the layer's output, against the indexed table"))
+    decide(
+        same(vectors.numpy(), table[tokens].numpy(), what="the layer's output, against the indexed table"),
+        same(look_up(tokens, table).numpy(), vectors.numpy(), what="what our lookup gives, against the layer's output"),
+    )
 
 
 @claim("week07.day3.embedding-is-lookup")
@@ -187,7 +195,7 @@ def test_similar_use_similar_vectors(measure: Measure, decide: Decide, evidence:
     )
 
 
-POOLED = {
+POOLED: dict[str, Callable[[Tensor], Tensor]] = {
     "last": lambda outputs: outputs[:, -1],
     "mean": lambda outputs: outputs.sum(dim=1) / outputs.shape[1],
     "max": lambda outputs: outputs.amax(dim=1),
@@ -199,6 +207,7 @@ def classify_from_pooled(recipes: Mapping[str, Classification]) -> Iterator[tupl
     """Yield for each recipe whether its model classifies from the outputs pooled as the recipe's name says."""
     for name, recipe in recipes.items():
         model = recipe.model.build()
+        assert isinstance(model, RecurrentClassifier)
         tokens = torch.randint(1, 10, (5, 12))
         outputs, _ = model.recurrent(model.embedding(tokens))
         yield name, torch.allclose(model(tokens), model.head(POOLED[name](outputs)), rtol=1e-4, atol=1e-6)
@@ -220,9 +229,11 @@ def test_pooling(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None
 
 @claim("week07.day3.pool-when-evidence-anywhere")
 def test_pool_when_evidence_anywhere(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    decide(*marker_stands_at(range(40), MARKER_ANYWHERE))
     last, mean, maximum = marker_accuracies(MARKER_ANYWHERE, "anywhere", measure, decide, evidence)
     where = "where a marker may stand anywhere in 40 positions, accuracy from the"
     decide(
+        beats(maximum, LEARNT, names=(f"{where} maximum", "0.9")),
         beats(maximum, last, names=(f"{where} maximum", "that from the last output")),
         beats(mean, last, names=(f"{where} mean", "that from the last output")),
     )
@@ -230,13 +241,26 @@ def test_pool_when_evidence_anywhere(measure: Measure, decide: Decide, evidence:
 
 @claim("week07.day3.last-when-the-end-decides")
 def test_last_when_the_end_decides(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    decide(*marker_stands_at(range(36, 40), MARKER_AT_THE_END))
     last, mean, maximum = marker_accuracies(MARKER_AT_THE_END, "at the end", measure, decide, evidence)
     name = "where a marker may stand in the last four of 40 positions, accuracy from the last output"
     decide(
-        beats(last, 0.9, names=(name, "0.9")),
+        beats(last, LEARNT, names=(name, "0.9")),
         beats(last, maximum, by=-NO_WORSE, names=(name, "that from the maximum")),
         beats(last, mean, by=-NO_WORSE, names=(name, "that from the mean")),
     )
+
+
+def marker_stands_at(places: range, recipes: Mapping[str, Classification]) -> Iterator[Decision]:
+    """Decide for each recipe whether label 1 means that the marker stands once, at one of these of 40 places."""
+    for name, recipe in recipes.items():
+        for inputs, labels in (recipe.data.split(0).training, recipe.data.split(0).validation):
+            marked = inputs == MARKER
+            where = marked.any(dim=0).nonzero().flatten().tolist()
+            yield same(
+                (where, inputs.shape[1]), ([*places], 40), what=f"Places of the marker, and length of rows, {name}"
+            )
+            yield that(torch.equal(marked.sum(dim=1), labels), "Rows labelled 1 have one marker, the others none.")
 
 
 def marker_accuracies(
@@ -248,10 +272,6 @@ def marker_accuracies(
     for name, accuracy in accuracies.items():
         measure.also(f"{name} accuracy, marker {where}", accuracy, bounds=(0, 1))
     return [accuracies[name] for name in ("last", "mean", "max")]
-
-
-LEARNT, NOT_LEARNT = 0.9, 0.75
-"""Accuracies of a cell that learns a task of two classes and of one that does not: half way from guessing at most."""
 
 
 @claim("week07.day3.three-cells")

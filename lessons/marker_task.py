@@ -62,7 +62,7 @@ AT_THE_END = MarkerTask(first=36)
 """The marker stands at one of the last four of 40 positions."""
 
 
-def _poolings(task: MarkerTask) -> dict[Pooling, Classification]:
+def _poolings(task: MarkerTask) -> dict[str, Classification]:
     poolings: tuple[Pooling, ...] = ("last", "mean", "max")
     return {
         pooling: Classification(task, RecurrentClassifierConfig("rnn", pooling=pooling), Training(epochs=3))

@@ -74,15 +74,12 @@ class Neighbours:
         Returns:
             `accuracy` over all answers of the validation rows, 0..1; `loss` of the last epoch, in nats.
         """
-        training, validation = (
-            tuple(part.to(device) for part in neighbour_task(self.rows, data_seed))
-            for data_seed in (2 * seed, 2 * seed + 1)
-        )
+        digits, answers = (part.to(device) for part in neighbour_task(self.rows, 2 * seed))
         torch.manual_seed(seed)
         model = Tagger(bidirectional=self.bidirectional).to(device)
-        trace = train(model, *training, self.training, loss_function=_loss)
+        trace = train(model, digits, answers, self.training, loss_function=_loss)
         model.eval()
-        digits, answers = validation
+        digits, answers = (part.to(device) for part in neighbour_task(self.rows, 2 * seed + 1))
         with torch.no_grad():
             correct = model(digits).argmax(dim=-1) == answers
         return {"accuracy": correct.double().mean().item(), "loss": trace.losses[-1]}

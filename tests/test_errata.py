@@ -55,7 +55,7 @@ def test_nothing_else_is_evaluated(text: str) -> None:
         fill(text, {"a": 0.5, "b": 1})
 
 
-def test_a_lottery_ticket_has_an_erratum_and_a_steady_figure_has_none() -> None:
+def test_a_lottery_ticket_has_an_addition_and_a_steady_figure_has_none() -> None:
     (ticket,) = errata(registry(), {}, [row([0.87, 0.63, 0.72, 0.70, 0.75], 0.5, 0.95)], {})
     assert ticket["figure"] == "LSTM accuracy"
     assert ticket["remark"] == "addition", "a number that comes out is no error"
