@@ -393,7 +393,7 @@ def test_lstm_returns_tuple(measure: Measure, decide: Decide, device: torch.devi
 
 
 @claim("week07.day2.lstm-returns-tuple")
-def test_lstm_returns_tuple__silent_swap(decide: Decide, device: torch.device) -> None:
+def test_lstm_returns_tuple__addition(decide: Decide, device: torch.device) -> None:
     x = torch.randn(2, 5, 4).to(device)
 
     def unpacks(layers: int, bidirectional: bool) -> bool:
