@@ -339,7 +339,7 @@ def sequence_first(patch: Patch) -> None:
 
 
 def profile(language: str, character: str, weight: float) -> Callable[[Patch], None]:
-    return lambda patch: patch.setitem(detector.FAVOURED[language], character, weight)
+    return lambda patch: patch.setitem(detector.PROFILES[language], character, weight)
 
 
 def strings(first: int, end: int, test: int = 1200) -> Callable[[Patch], None]:

@@ -122,6 +122,8 @@ def test_a_run_cut_in_two_comes_back_whole(tmp_path, capsys):
         part = reports_fixtures.realistic(per_day=3)
         lost = set(part.claims["claim"][number::2])
         for name, frame in part.tables().items():
+            if name == "settings":
+                continue
             if name == "claims":
                 frame.loc[frame["claim"].isin(lost), "verdict"] = "not run"
             else:
