@@ -127,7 +127,7 @@ def test_profiles__as_drawn(decide: Decide) -> None:
             unit = np.mean([counts[character] for character in ALPHABET if character not in PROFILES[lang]])
             for character in ALPHABET:
                 weight = counts[character] / unit
-                right = abs(weight - PROFILES[lang].get(character, 1)) < WEIGHT_ERROR
+                right = bool(abs(weight - PROFILES[lang].get(character, 1)) < WEIGHT_ERROR)
                 yield f"{character!r} in {lang}, drawn with a weight of {weight:.2f}", right
 
     what = f"Characters drawn as often as the profile says, within a weight of {WEIGHT_ERROR}, in 30,000 strings"
@@ -231,7 +231,8 @@ def classified_states(model: RecurrentClassifier, tokens: Tensor) -> Tensor:
 def final_states(model: RecurrentClassifier, tokens: Tensor) -> Tensor:
     """Return the state h in which the LSTM is when it has read all tokens, float of shape (batch, hidden)."""
     _, (state, _) = model.recurrent(model.embedding(tokens))
-    return state[-1]
+    last: Tensor = state[-1]
+    return last
 
 
 # The claim is decided by which state is read, and not by the accuracies: after 15 epochs those differ by more than 0.02

@@ -7,14 +7,16 @@ A worked example, the first string that seed 9 draws (its label is 2, fr):
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lessons.splits import Split
+from lessons.splits import Source, Split
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 PADDING = len(ALPHABET)
@@ -95,6 +97,31 @@ def shuffle_characters(encoded: Tensor, seed: int) -> Tensor:
     return encoded.gather(1, keys.argsort(dim=1, stable=True))
 
 
+def favoured_characters(encoded: Tensor, labels: Tensor) -> dict[str, str]:
+    """Read off strings which characters each language favours, and how much.
+
+    A character's weight is how often it occurs, in units of the median over all characters of its language, most of
+    which are not favoured; it is rounded to a whole number, and left out where it is 1.
+
+    Args:
+        encoded: int64 of shape (strings, longest).
+        labels: int64 of shape (strings,), indices into `LANGS`.
+
+    Returns:
+        for each language such as "a 3, e 5", in the order of the alphabet, under a name for a setting.
+    """
+    found = {}
+    for label, language in enumerate(LANGS):
+        counts = torch.bincount(encoded[labels == label].flatten(), minlength=PADDING + 1)[:PADDING].tolist()
+        weights = {character: round(count / median(counts)) for character, count in zip(ALPHABET, counts, strict=True)}
+        found[f"characters favoured in {language}"] = ", ".join(
+            f"{'space' if character == ' ' else character} {weight}"
+            for character, weight in weights.items()
+            if weight != 1
+        )
+    return found
+
+
 @dataclass(frozen=True)
 class LanguageStrings:
     """The first 1,200 strings train, the last 300 test; the test rows come with their characters shuffled too."""
@@ -109,3 +136,24 @@ class LanguageStrings:
             validation=test,
             others={"shuffled": (shuffle_characters(test[0], seed), test[1])},
         )
+
+    def source(self, inputs: Tensor, seeds: Iterable[int]) -> Source | None:
+        """Return from which of these seeds rows come and which ones of its strings they are, one after the other.
+
+        Args:
+            inputs: encoded strings of shape (rows, longest).
+            seeds: of the generator.
+        """
+        inputs = inputs.cpu()
+        for seed in seeds:
+            strings, all_labels = language_strings(seed)
+            encoded = encode(strings)
+            if inputs.shape[1:] != encoded.shape[1:]:
+                continue
+            for first in (encoded == inputs[0]).all(dim=1).nonzero().flatten().tolist():
+                end = first + len(inputs)
+                if torch.equal(encoded[first:end], inputs):
+                    labels = torch.from_numpy(all_labels[first:end])
+                    rows = f"{first + 1} to {end} of {len(encoded)}"
+                    return Source(seed, rows, encoded.shape[1], labels, favoured_characters(inputs, labels))
+        return None

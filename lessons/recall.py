@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from lessons.classifiers import Cell, RecurrentClassifier, RecurrentClassifierConfig
 from lessons.gradients import set_forget_bias
+from lessons.recipes import Classification
+from lessons.splits import Split
 from lessons.training import Training, accuracy, train
 
 REMEMBERED = 2
@@ -145,3 +147,31 @@ RECALL_LSTM = Recall("lstm")
 RECALL_LSTM_MORE_ROWS = Recall("lstm", training_rows=8000)
 RECALL_OPEN_FORGET_GATE = Recall("lstm", forget_bias=5.0)
 """detector: ways to carry one bit over fifty steps."""
+
+
+@dataclass(frozen=True)
+class RecallTask:
+    """The task as data for the page's own classifier: training rows from data seed 2s, validation from 2s + 1.
+
+    `steps` is how many tokens stand between the one to recall and the state that is read: the rows have steps + 1.
+    """
+
+    steps: int
+    training_rows: int = 1000
+    validation_rows: int = 1000
+
+    def split(self, seed: int) -> Split:
+        """Draw both parts for seed `seed` ≥ 0; see `recall_task` for shapes."""
+        length = self.steps + 1
+        return Split(
+            recall_task(self.training_rows, length, 2 * seed), recall_task(self.validation_rows, length, 2 * seed + 1)
+        )
+
+
+FIVE_BACK = Classification(RecallTask(5), RecurrentClassifierConfig("rnn"))
+HUNDRED_BACK = {
+    "RNN": Classification(RecallTask(100), RecurrentClassifierConfig("rnn")),
+    "GRU": Classification(RecallTask(100), RecurrentClassifierConfig("gru")),
+    "LSTM": Classification(RecallTask(100), RecurrentClassifierConfig("lstm")),
+}
+"""week07 day 2: the classifier and the training recipe of the week, asked for what stood 5 or 100 steps ago."""
