@@ -865,38 +865,43 @@ def test_attention_direct(decide: Decide, device: torch.device) -> None:
 # Not the gradient itself is constant: n positions share the attention, so that each of them gets about one n-th of it,
 # near or far. "Directly" is about the distance: the first position gets as much as the neighbour of the last one.
 @claim("detector.attention-direct")
-def test_attention_direct__gradient(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
-    attention, recurrence = evidence(ATTENTION), evidence(GradientProbe("rnn", lengths=ATTENTION.lengths))
-    gradients, neighbours = attention["gradients"].values, attention["gradients of a neighbour"].values
-    picture = "Gradient of the last output in the first input, relative to length 5"
-    recurrent = recurrence["gradients"].values
-    left = attention["gradients"].reduced(lambda by_length: by_length[-1] / by_length[0])
-    measure.also(f"part of the gradient left at {ATTENTION.lengths[-1]} positions", left)
-    for name, series in (("one transformer block", gradients), ("plain recurrence", recurrent)):
-        measure.curve(
-            picture,
+def test_attention_direct__gradient(decide: Decide, evidence: EvidenceOf) -> None:
+    gradients = evidence(ATTENTION)
+    decide(
+        grows(
             ATTENTION.lengths,
-            np.median(series / series[:, :1], axis=0),
+            gradients["gradients"].values / gradients["gradients of a neighbour"].values,
+            law="constant",
+            what="Through one block, the last output's gradient in the first input over that in the last but one",
+        )
+    )
+
+
+@claim("detector.attention-direct")
+def test_attention_direct__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    attention = evidence(ATTENTION)["gradients"]
+    recurrence = evidence(GradientProbe("rnn", lengths=ATTENTION.lengths))["gradients"]
+    for name, gradients in (("one transformer block", attention.values), ("plain recurrence", recurrence.values)):
+        measure.curve(
+            "Gradient of the last output in the first input, relative to length 5",
+            ATTENTION.lengths,
+            np.median(gradients / gradients[:, :1], axis=0),
             series=name,
             x_label="length",
             y_label="relative gradient",
             x_scale="log",
             y_scale="log",
         )
+    left = attention.reduced(lambda by_length: by_length[-1] / by_length[0])
+    measure.also(f"part of the gradient left at {ATTENTION.lengths[-1]} positions", left)
     decide(
         grows(
             ATTENTION.lengths,
-            gradients / neighbours,
-            law="constant",
-            what="Through one block, the last output's gradient in the first input over that in the last but one",
-        ),
-        grows(
-            ATTENTION.lengths,
-            gradients,
+            attention.values,
             law="linear",
             slope=(-1.3, -0.7),
             what="The gradient in the first input, one share in as many as there are positions,",
-        ),
+        )
     )
 
 
