@@ -19,10 +19,19 @@ from lessons.detector import (
     decode,
     encode,
     language_strings,
+    make_string,
     shuffle_characters,
 )
 
 STRINGS = st.lists(st.text(ALPHABET, max_size=30), min_size=1, max_size=8)
+
+
+@given(st.sampled_from(LANGS), st.integers(0, 60), st.integers(0, 1000))
+def test_a_string_has_its_length_and_its_seed_alone_decides_it(lang: str, length: int, seed: int) -> None:
+    string, again = (make_string(lang, length, np.random.default_rng(seed)) for _ in range(2))
+    assert len(string) == length
+    assert set(string) <= set(ALPHABET)
+    assert string == again
 
 
 @given(STRINGS)

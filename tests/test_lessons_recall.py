@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lessons.classifiers import RecurrentClassifier
 from lessons.recall import Recall, RecallTask, recall_task
 
 CPU = torch.device("cpu")
@@ -42,3 +43,18 @@ def test_one_token_is_recalled_over_two_steps() -> None:
 def test_a_forget_bias_asks_for_a_forget_gate() -> None:
     with pytest.raises(ValueError, match="no forget gate"):
         Recall("gru", forget_bias=1.0, training_rows=1, validation_rows=1).run(0, CPU)
+
+
+def test_an_orthogonal_start_asks_for_a_plain_recurrence() -> None:
+    with pytest.raises(ValueError, match="needs a plain recurrence"):
+        Recall("lstm", orthogonal=True).build()
+
+
+def test_an_orthogonal_start_keeps_the_norm_of_small_states() -> None:
+    torch.manual_seed(0)
+    model = Recall("rnn", orthogonal=True).build()
+    assert isinstance(model, RecurrentClassifier)
+    small = 1e-3 * torch.randn(1, 5, 16)
+    with torch.no_grad():
+        later, _ = model.recurrent(torch.zeros(5, 100, 16), small)
+    torch.testing.assert_close(later[:, -1].norm(dim=1), small[0].norm(dim=1), rtol=1e-3, atol=0.0)
