@@ -82,7 +82,7 @@ def test_two_layers_worse__at_all(decide: Decide, evidence: EvidenceOf) -> None:
 
 
 @claim("week07.day4.two-layers-worse")
-def test_two_layers_worse__at_this_budget_alone(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+def test_two_layers_worse__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     one, longer = (evidence(recipe)["accuracy"] for recipe in (DEPTH_AND_DIRECTION["one layer"], TWO_LAYERS_LONGER))
     measure.also("two layers accuracy after 20 epochs", longer, bounds=(0, 1))
     decide(beats(longer, one, by=-USEFUL, names=("accuracy of two layers after 20 epochs", "that of one after 10")))
@@ -150,7 +150,7 @@ def test_backward_half_sees_one_token(decide: Decide, device: torch.device) -> N
 
 
 @claim("week07.day4.backward-half-sees-one-token")
-def test_backward_half_sees_one_token__in_the_classifier(decide: Decide, device: torch.device) -> None:
+def test_backward_half_sees_one_token__addition(decide: Decide, device: torch.device) -> None:
     model = RecurrentClassifier(BIDIRECTIONAL).to(device).eval()
     tokens = torch.randint(1, 10, (200, 8), generator=torch.Generator().manual_seed(0))
     handed_over: list[Tensor] = []
@@ -329,7 +329,7 @@ def test_gather_true_last__one_way(decide: Decide, device: torch.device) -> None
 
 
 @claim("week07.day4.gather-true-last")
-def test_gather_true_last__not_two_way(decide: Decide, device: torch.device) -> None:
+def test_gather_true_last__addition(decide: Decide, device: torch.device) -> None:
     results = []
     for case, layer, inputs, lengths in _random_runs(device, directions=(True,)):
         padded, _ = run(layer, inputs)

@@ -22,12 +22,16 @@ from lesson_claims.printed import Plain, compare, compare_trained
 from lesson_claims.recorded import Recorded, Wins
 from lesson_claims.registry import Claim, Registry
 from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
+from lesson_claims.settings import refuse_others
 
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
 
 FEWEST_TO_DECIDE = 5
 """With fewer seeds no test on signs can decide anything at the level of 0.05: 1/2⁴ > 0.05 ≥ 1/2⁵."""
+
+MOST_DIGITS = 400
+"""A page's numbers end there as well (`results.printed_numbers`)."""
 
 PRINTED, TYPICAL, NOT_MEASURED = "printed figures", "typical draw", "not measured"
 """Rules of decisions that the record itself makes; all but the first only say something."""
@@ -49,6 +53,7 @@ class Record:
         claim: whose check it is.
         nodes: how many parametrised checks its function has.
         expected: what is on record for this check: "holds", "refuted", "depends" or "open".
+        decides: whether the check takes the fixture `decide`, and so must record a decision.
         checks: how many checks of the claim decide by statistics, their parameters counted.
         levels: what the p-value of a claim with a single test must reach.
         recorded: what the baseline says.
@@ -58,6 +63,7 @@ class Record:
         misprints: those that do not come out, in words.
         misstated: stated figures that do not come out, in words.
         machines: printed figures that depend on the machine, in words.
+        settings: how the page's runs that the check asked for were made, by run and setting; rows of the table.
         unlike: figures whose value here is none of those on record, in words.
         verdict: of the last settling; None before the first.
     """
@@ -65,6 +71,7 @@ class Record:
     claim: Claim
     nodes: int
     expected: str = "open"
+    decides: bool = False
     checks: int = 1
     levels: Levels = field(default_factory=Levels)
     recorded: Recorded = field(default_factory=Recorded)
@@ -74,6 +81,7 @@ class Record:
     decisions: list[Decision] = field(default_factory=list)
     notes: list[Decision] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     judged: list[str] = field(default_factory=list)
     misprints: list[str] = field(default_factory=list)
     misstated: list[str] = field(default_factory=list)
@@ -92,6 +100,16 @@ class Record:
         self.verdict = None
         self.seeds = seeds
 
+    def made(self, rows: Iterable[dict[str, str]]) -> None:
+        """Record how a run of the page was made.
+
+        Raises:
+            SettingsError: if otherwise than the page states: then no verdict of this check is one about the page.
+        """
+        rows = list(rows)
+        self.settings |= {(row["run"], row["setting"]): row for row in rows}
+        refuse_others(rows)
+
     def settle(self) -> Decision:
         """Return the finding that decides the check: a refutation, else what is undecided, else one that holds.
 
@@ -101,6 +119,10 @@ class Record:
         """
         if self.unlike:
             raise UnlikeRecord(f"{self.claim.id}: {'; '.join(self.unlike)}")
+        if self.decides and not self.decisions:
+            raise RuntimeError(
+                f"the check of {self.claim.id} takes decide and recorded no decision, so a part of it could never fail"
+            )
         self._decide_tests()
         printed = self._printed()
         if printed is not None:
@@ -140,6 +162,8 @@ class Record:
             return ""
         if self.machines:
             return f"is on record as {expected}, and its figure depends on the machine"
+        if any(each.verdict == Verdict.INCONCLUSIVE and each.tested and not each.seeds for each in self.decisions):
+            return f"is on record as {expected}, and a test that no seed enters does not decide it any more"
         found = self.weakest
         if found is None or not self.recorded.contradicts(self.claim.id, expected, found.wins, found.seeds):
             return ""
@@ -182,10 +206,13 @@ def plain(value: Any) -> Plain:
 
     Raises:
         TypeError: if it is no single boolean, number or text.
+        ValueError: if it is a whole number of more than `MOST_DIGITS` digits, which Python does not print.
     """
     item = getattr(value, "item", None)
     if item is not None and getattr(value, "size", None) is not None:
         value = item()
+    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise ValueError(f"a measured number has more than {MOST_DIGITS} digits: measure its logarithm, or a text")
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

@@ -61,6 +61,7 @@ import msgspec
 
 from lesson_claims.figures import Figure, FigureFileError, load_figures
 from lesson_claims.project import TABLE, Project
+from lesson_claims.settings import SettingsError, Statement, load_settings
 
 Kind = Literal["exact", "float", "trained", "behaviour", "ordering", "scaling"]
 Expectation = Literal["holds", "refuted", "depends", "open"]
@@ -237,13 +238,17 @@ class Advice:
 
 @dataclass(frozen=True)
 class Registry:
-    """All that the pages say, in their order: claims, a corrected one after the one it corrects, figures, the rest."""
+    """All that the pages say, in their order: claims, a corrected one after the one it corrects, figures, the rest.
+
+    `settings` are by lesson.
+    """
 
     claims: Mapping[str, Claim]
     figures: Mapping[str, Mapping[str, Figure]]
     lessons: Mapping[str, Lesson] = field(default_factory=dict)
     checklist: tuple[Advice, ...] = ()
     undecided: tuple[Undecided, ...] = ()
+    settings: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
 
     def figure(self, claim: str, name: str) -> Figure:
         """Return a figure of the page.
@@ -333,6 +338,7 @@ def load_registry(project: Project) -> Registry:
         },
         tuple(checklist),
         tuple(undecided),
+        _settings(found, lessons, project.root),
     )
 
 
@@ -447,6 +453,28 @@ def _figures(found: Iterable[_File], claims: Mapping[str, Claim]) -> dict[str, d
                 raise RegistryError(f"{path}: figure {figure.name!r} of {figure.claim} stands in another file already")
             figures[figure.claim][figure.name] = figure
     return figures
+
+
+def _settings(
+    found: Iterable[_File], lessons: Mapping[str, _LessonTable], root: Path
+) -> dict[str, tuple[Statement, ...]]:
+    """Return what is stated of the runs of each lesson's page; lessons without a file of settings are left out."""
+    settings: dict[str, tuple[Statement, ...]] = {}
+    for file in found:
+        path = file.path.with_name(f"{file.path.stem}_settings.csv")
+        if not path.exists():
+            continue
+        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        if not lessons[file.lesson].page_runs:
+            raise RegistryError(
+                f"{name}: {file.lesson} does not name its page's runs; add page_runs = "
+                '"module:NAME" to its table [lesson]'
+            )
+        try:
+            settings[file.lesson] = (*settings.get(file.lesson, ()), *load_settings(path, name))
+        except SettingsError as error:
+            raise RegistryError(str(error)) from error
+    return settings
 
 
 def _advice(content: Mapping[str, Any], claims: Mapping[str, Claim], path: Path) -> Iterator[Advice]:

@@ -19,6 +19,8 @@ from lessons.counts import COUNTS_BASELINE
 from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
 from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
+from lessons.observation import Observation
+from lessons.settings import observed_settings
 from lessons.splits import Split
 from lessons.training import Training, accuracy, train_together
 
@@ -53,7 +55,7 @@ class Classification:
         Returns:
             `accuracy` on the validation rows and `NAME accuracy` on each further part, 0..1; `losses`, the mean
             training loss of each epoch; `largest norms`, the largest global gradient norm (before clipping) of each
-            epoch.
+            epoch; and at the page's seed `settings`, what was seen of how the run was made.
         """
         ((_, outcome),) = self.run_with([], seed, device)
         return outcome
@@ -67,6 +69,7 @@ class Classification:
             each recipe as it is finished, with what `run` alone would return.
         """
         recipes = {recipe.training: recipe for recipe in (self, *others)}
+        is_page = seed == 0
         seed += self.page_seed
         split = self.data.split(seed)
         inputs, labels = (part.to(device) for part in split.training)
@@ -74,12 +77,16 @@ class Classification:
         model = self.model.build().to(device)
         if self.training.reseed:
             torch.manual_seed(seed)
-        for training, trace in train_together(model, inputs, labels, recipes):
+        seen = Observation(model) if is_page else None
+        for training, trace in train_together(model, inputs, labels, recipes, seen):
             steps = len(trace.norms) // training.epochs
+            score = accuracy(model, *(part.to(device) for part in split.validation))
+            settings = observed_settings(seen, self.data, self.model.build, accuracy=score) if seen else None
             yield (
                 recipes[training],
                 {
-                    "accuracy": accuracy(model, *(part.to(device) for part in split.validation)),
+                    "accuracy": score,
+                    **({"settings": settings} if settings else {}),
                     **{
                         f"{name} accuracy": accuracy(model, *(part.to(device) for part in other))
                         for name, other in split.others.items()

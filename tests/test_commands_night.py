@@ -43,9 +43,10 @@ class Nights:
         self.calls.append(command[1:])
         run, status = self.runs.pop(0)
         if run is not None:
-            written(run, Path(command[command.index("--report-dir") + 1]))
-            if "--history" in command and self.keep:
-                append(command[command.index("--history") + 1], run)
+            options = dict(option.split("=", 1) for option in command if "=" in option)
+            written(run, Path(options["--report-dir"]))
+            if "--history" in options and self.keep:
+                append(options["--history"], run)
         return type("Done", (), {"returncode": status})
 
     def __call__(self, *runs, status=0):
@@ -176,7 +177,7 @@ def test_the_last_nights_seeds_are_run_again(nights, capsys):
     status = under_new_versions(nights, seeded(2, environment=NEW), seeded(1, environment=NEW))
     assert status == 0
     assert nights.calls[-1][nights.calls[-1].index("--seeds") :] == [
-        *("--seeds", "20", "--first-seed", "2000", "--report-dir", str(nights.report / "earlier-seeds")),
+        *("--seeds", "20", "--first-seed", "2000", f"--report-dir={nights.report / 'earlier-seeds'}"),
     ]
     said = capsys.readouterr().out
     assert "3 figures the same to the last bit, 0 within what is allowed or by chance, 0 moved" in said
@@ -304,8 +305,8 @@ def test_a_night_runs_pytest_with_its_seeds(nights, tmp_path):
     folder = str(tmp_path / "report")
     assert main(["night", "--date", "2026-01-03", "--history", "h", "--report-dir", folder, "--", "-k", "day3"]) == 4
     assert nights.calls[0] == [
-        *("-m", "pytest", "-n", "auto", "--seeds", "20", "--first-seed", "4000", "--history", "h"),
-        *("--report-dir", folder, "-k", "day3"),
+        *("-m", "pytest", "-n", "auto", "--seeds", "20", "--first-seed", "4000", "--history=h"),
+        *(f"--report-dir={folder}", "-k", "day3"),
     ]
 
 

@@ -10,13 +10,13 @@ from lesson_claims.results.vocabulary import DriftState
 NIGHTS = 40
 
 
-def nights(verdicts, wins=None, *, seeds=20, first_seeds=None, kind="ordering"):
+def nights(verdicts, wins=None, *, seeds=20, first_seeds=None, kind="ordering", facts=""):
     """Return rows of a claim and their runs."""
     count = len(verdicts)
     won = [np.nan] * count if wins is None else wins
     rows = pd.DataFrame({
         "run": range(count), "claim": "a.b", "figure": "", "kind": kind, "verdict": verdicts, "wins": won,
-        "seeds": np.where(np.isnan(won), np.nan, seeds),
+        "seeds": np.where(np.isnan(won), np.nan, seeds), "facts": facts,
     })  # fmt: skip
     runs = pd.DataFrame({
         "name": [f"n{night}" for night in range(count)],
@@ -62,6 +62,27 @@ def test_a_turn_that_is_no_drift_is_named():
     judgement = judged(*nights(words(wins), wins))
     assert judgement.state is DriftState.WITHIN
     assert judgement.sentence == "verdict holds → inconclusive, 14 of 20 seeds agree"
+
+
+def test_what_no_seed_decides_is_red_at_once():
+    """A printed figure that does not come out, or a property that is gone, turns no seed."""
+    facts = ["holds"] * 6 + ["refuted"] * 2
+    wins = [20] * 8
+    rows, runs = nights(facts, wins, facts=facts)
+    assert red(rows, runs) == [6]
+    judgement = judged(rows, runs)
+    assert judgement.state is DriftState.DRIFTED
+    assert judgement.sentence == "what no seed decides: holds → refuted"
+    assert judgement.since == "n6"
+    assert judged(*nights(["holds"] * 8, wins, facts=["refuted"] * 4 + ["holds"] * 4)).since == "n4"
+
+
+def test_facts_that_no_earlier_run_knows_are_no_change():
+    rows, runs = nights(["holds"] * 4, [20] * 4, facts=[None, "", None, "refuted"])
+    assert not red(rows, runs)
+    rows, runs = nights(["holds", "refuted", "refuted"], facts=["holds", "refuted", "refuted"])
+    rows["seeds"] = 20
+    assert red(rows, runs) == [1], "also where how many seeds agree is not known"
 
 
 def test_nights_are_pooled():

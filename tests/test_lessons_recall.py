@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.recall import Recall, recall_task
+from lessons.recall import Recall, RecallTask, recall_task
 
 CPU = torch.device("cpu")
 
@@ -19,6 +19,14 @@ def test_the_label_stands_at_position_0_and_nowhere_else(rows: int, length: int,
     assert torch.equal(sequences[:, 0], labels)
     assert set(labels.tolist()) <= {0, 1}
     assert set(sequences[:, 1:].flatten().tolist()) <= {2, 3, 4, 5}
+
+
+def test_so_many_tokens_stand_after_the_one_to_recall() -> None:
+    split = RecallTask(100, training_rows=3, validation_rows=2).split(7)
+    inputs, labels = split.training
+    assert inputs[:, 1:].shape == (3, 100)
+    assert torch.equal(inputs[:, 0], labels)
+    assert not torch.equal(inputs[:2], split.validation[0])
 
 
 def test_an_empty_task_is_refused() -> None:

@@ -327,6 +327,27 @@ def test_chance_level_contradicts_a_record_also_without_a_baseline(expected: str
     assert bool(record.contradicted) == bool(said)
 
 
+def test_a_number_that_python_does_not_print_is_refused() -> None:
+    _, measure, _ = checking()
+    measure.also("atoms", 10**399)
+    with pytest.raises(ValueError, match="more than 400 digits: measure its logarithm"):
+        measure.also("more", -(10**5000))
+
+
+def test_a_record_is_contradicted_by_a_test_on_fixed_data_that_decides_no_more() -> None:
+    record, _, decide = checking(expected="holds")
+    decide(share(5, 9, at_least=0.5, what="the share of rows"))
+    assert record.settle().verdict == Verdict.INCONCLUSIVE
+    assert "a test that no seed enters does not decide it any more" in record.contradicted
+
+
+def test_a_check_that_takes_decide_must_decide_whatever_it_measured() -> None:
+    record, measure, _ = checking(decides=True)
+    measure.also("class balance", 0.509)
+    with pytest.raises(RuntimeError, match="takes decide and recorded no decision"):
+        record.settle()
+
+
 def test_a_baseline_of_wins_tells_what_is_usual() -> None:
     for known, contradicts in ((Wins(11, 20), False), (Wins(60, 60), True)):
         recorded = Recorded(wins={CLAIM.id: known})

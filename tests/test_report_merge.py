@@ -89,6 +89,10 @@ def test_different_numbers_behind_one_verdict_are_named():
     [
         ({"commit": "abc"}, "commit is 'abc', but None"),
         ({"seeds": 7}, "seeds is 7, but 0"),
+        (
+            {"undecided": [dict.fromkeys(("lesson", "part", "where", "says", "reason"), "x")]},
+            r"undecided is \[{.*, but \[\] in",
+        ),
         ({"options": {"seeds": "auto"}}, "option seeds is 'auto', but None"),
         ({"options": {"first_seed": 50}}, "option first_seed is 50, but None"),
         ({"environment": {"numerics": "2e"}}, "numerics is '2e', but '1f'"),

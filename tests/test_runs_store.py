@@ -17,6 +17,7 @@ import torch
 from filelock import FileLock
 
 from lesson_claims.runs.device import CPU
+from lesson_claims.runs.fingerprint import code_of
 from lesson_claims.runs.requests import Requests
 from lesson_claims.runs.store import LARGEST_SEED, DamagedRunWarning, Run, RunStore, RunStoreError
 
@@ -156,6 +157,8 @@ def _work(folder: str, recipe: Any, seeds: list[int]) -> list[float]:
 def test_workers_that_need_the_same_runs_share_them(tmp_path: Path, trace: Path) -> None:
     seeds = list(range(8))
     arguments = (str(tmp_path / "store"), Counted(str(trace)), seeds)
+    # A field of the recipe names the trace, so its content counts: both are to know it as it is before any run.
+    code_of(arguments[1])
     with multiprocessing.get_context("fork").Pool(2) as pool:
         results = [pool.apply_async(_work, arguments) for _ in range(2)]
         assert [result.get(60) for result in results] == [[seed + 1.0 for seed in seeds]] * 2

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         raise ReportError(f"--date {day}: must not be before {FIRST_DAY}")
     try:
         _forget(args.report_dir)
-        tonight, failures = _measure(args, first_seed(day), args.seeds, args.report_dir, ["--history", args.history])
+        tonight, failures = _measure(args, first_seed(day), args.seeds, args.report_dir, [f"--history={args.history}"])
         kept = keeps(args.history, tonight)
     except ReportError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -109,8 +109,9 @@ def _measure(args: argparse.Namespace, first: int, seeds: int, folder: Path, mor
     Raises ReportError where it wrote none: the report that is there may be of the night before.
     """
     before = _content(folder)
+    # Joined by "=": pytest takes a folder that stands alone for one of its tests, and looks for its settings there.
     command = [sys.executable, "-m", "pytest", "-n", "auto", "--seeds", str(seeds), "--first-seed", str(first), *more]
-    command += ["--report-dir", str(folder), *args.pytest_arguments]
+    command += [f"--report-dir={folder}", *args.pytest_arguments]
     status = subprocess.run(command, check=False).returncode  # noqa: S603  our own command line
     if _content(folder) in (b"", before):
         raise ReportError(f"pytest wrote no report into {folder} (exit status {status}): nothing was measured")

@@ -2,7 +2,8 @@
 
 A claim that was decided over seeds is judged by how many of them agreed with it: the wins of the last nights against
 those of all nights before. Its verdict alone says too little, because a claim that is true in about half of all seeds
-turns every few nights. Any other verdict that changes is drift at once; so is an error.
+turns every few nights. What no seed decides, such as its printed figures, may turn it as well: that is drift at once,
+as is any other verdict that changes, and an error.
 """
 
 from collections.abc import Sequence
@@ -121,12 +122,18 @@ def judge_verdict(rows: pd.DataFrame, runs: pd.DataFrame, claims: Integers) -> J
         return _judge_text(judgement, rows, runs)
     counted = rows[rows["wins"].notna() & (rows["seeds"] > 0)]
     if len(counted) and counted["run"].iloc[-1] == tonight["run"]:
-        return _judge_wins(judgement, rows, counted, runs, claims)
-    over_seeds = len(counted) or (rows["seeds"] > 0).any()
-    if not over_seeds:
+        by_seeds = _judge_wins(judgement, rows, counted, runs, claims)
+    elif len(counted) or (rows["seeds"] > 0).any():
+        said = "" if len(rows) == 1 or verdict == str(rows["verdict"].iloc[-2]) else _turn(rows)
+        said = said and f"{said}; how many seeds agree is not known"
+        by_seeds = replace(judgement, state=DriftState.WITHIN, sentence=said)
+    else:
         return _judge_text(judgement, rows, runs)
-    said = "" if len(rows) == 1 or verdict == str(rows["verdict"].iloc[-2]) else _turn(rows)
-    return replace(judgement, state=DriftState.WITHIN, sentence=said and f"{said}; how many seeds agree is not known")
+    facts = _judge_facts(judgement, rows, runs)
+    if facts.state is not DriftState.DRIFTED:
+        return by_seeds
+    sentence = "; ".join(filter(None, (facts.sentence, by_seeds.sentence)))
+    return replace(facts, new=facts.new or by_seeds.new, sentence=sentence)
 
 
 def _judge_text(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
@@ -143,6 +150,19 @@ def _judge_text(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) ->
         return judgement
     judgement = changed(judgement, verdicts, decided["run"].tolist(), level.places, runs)
     return replace(judgement, sentence=f"verdict {judgement.sentence}")
+
+
+def _judge_facts(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
+    """Judge what no seed decides of a claim over seeds."""
+    known = rows[rows["facts"].notna() & (rows["facts"] != "")]
+    if not len(known) or known["run"].iloc[-1] != rows["run"].iloc[-1]:
+        return judgement
+    facts = known["facts"].astype(str).tolist()
+    level = levels_of(facts, [""] * len(facts), str.__ne__)[""]
+    if len(level.places) == 1:
+        return judgement
+    judgement = changed(judgement, facts, known["run"].tolist(), level.places, runs)
+    return replace(judgement, sentence=f"what no seed decides: {judgement.sentence}")
 
 
 def _judge_wins(

@@ -29,7 +29,7 @@ BASELINE = "reports/baseline"
 """Where the baseline is, from the root of the repository."""
 
 COLUMNS = {
-    "claims": ("claim", "lesson", "part", "kind", "verdict", "expected", "wins", "seeds"),
+    "claims": ("claim", "lesson", "part", "kind", "verdict", "expected", "wins", "seeds", "facts"),
     "measurements": (
         *("claim", "figure", "kind", "printed", "measured", "tolerance"),
         *("agreement", "seeds", "low", "high", "unit", "device", "type"),

@@ -44,14 +44,17 @@ READ = (
     "unit",
     "wins",
     "seeds",
+    "facts",
     "seed",
     "sample",
 )
-ADDED = ("type", "wins")
+ADDED = ("type", "wins", "facts")
 """Columns of `READ` that files of earlier versions lack; there they are empty."""
 
 _TYPES = {"text": pa.string(), "number": pa.float64(), "integer": pa.int64(), "flag": pa.bool_()}
-_REPEATED = dict.fromkeys(("claim", "figure", "kind", "verdict", "type"), pa.dictionary(pa.int32(), pa.string()))
+_REPEATED = dict.fromkeys(
+    ("claim", "figure", "kind", "verdict", "type", "facts"), pa.dictionary(pa.int32(), pa.string())
+)
 _COLUMNS: dict[str, Column] = {column.name: column for name in ("claims", "measurements") for column in TABLES[name]}
 _SCHEMA = pa.schema(
     [(name, _REPEATED.get(name, _TYPES[column.type])) for name, column in _COLUMNS.items()]
@@ -68,8 +71,9 @@ class History:
 
     runs: name, started (UTC), commit, dirty, partial (incomplete, or without some of the checks), seeds, first_seed (-1
     if unknown), numerics, environment (dict). figures: run, claim, figure (empty for the claim itself), kind, verdict,
-    measured (text), type (of it), tolerance (float64), unit, wins, seeds. samples: run, claim, figure, seed (int64),
-    value (float64). What is unknown is missing. `problems` names the files that could not be used, one line each.
+    measured (text), type (of it), tolerance (float64), unit, wins, seeds, facts. samples: run, claim, figure, seed
+    (int64), value (float64). What is unknown is missing. `problems` names the files that could not be used, one line
+    each.
     """
 
     runs: pd.DataFrame

@@ -31,12 +31,21 @@ def kept_name(info: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> st
         return ""
 
 
+LATER = ("undecided", "ours")
+"""A field and a column that came later: where nothing is in them they are no part of the name, so a run keeps it."""
+
+
 def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
     """Return UTC time and content hash; names sort by time, and the same run always has the same name.
 
     Raises ReportError where the run does not say when it started.
     """
-    content = hashlib.sha256(json.dumps(info, sort_keys=True).encode())
+    content = hashlib.sha256(json.dumps(_kept(info), sort_keys=True).encode())
     for table in tables:
+        table = table.drop(columns=[name for name in LATER if name in table and not table[name].any()])
         content.update(table.to_csv(index=False, lineterminator="\n").encode())
     return f"{started(info):%Y%m%dT%H%M%S.%fZ}-{content.hexdigest()[:12]}"
+
+
+def _kept(info: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in info.items() if value or name not in LATER}
