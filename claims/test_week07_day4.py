@@ -82,7 +82,7 @@ def test_two_layers_worse__at_all(decide: Decide, evidence: EvidenceOf) -> None:
 
 
 @claim("week07.day4.two-layers-worse")
-def test_two_layers_worse__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+def test_two_layers_worse__twice_the_epochs(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     one, longer = (evidence(recipe)["accuracy"] for recipe in (DEPTH_AND_DIRECTION["one layer"], TWO_LAYERS_LONGER))
     measure.also("two layers accuracy after 20 epochs", longer, bounds=(0, 1))
     decide(beats(longer, one, by=-USEFUL, names=("accuracy of two layers after 20 epochs", "that of one after 10")))
@@ -107,7 +107,7 @@ def test_bidirectional_helps__evidence_on_either_side(measure: Measure, decide: 
 
 
 @claim("week07.day4.bidirectional-helps")
-def test_bidirectional_helps__not_read_at_the_last_position(decide: Decide, evidence: EvidenceOf) -> None:
+def test_bidirectional_helps__addition(decide: Decide, evidence: EvidenceOf) -> None:
     for budget, both, one in (
         ("5 epochs", AFTER_HALF["two-way, last position"], AFTER_HALF["one-way"]),
         ("10 epochs", DEPTH_AND_DIRECTION["bidirectional"], DEPTH_AND_DIRECTION["one layer"]),
@@ -118,6 +118,12 @@ def test_bidirectional_helps__not_read_at_the_last_position(decide: Decide, evid
             "that of the two-way layer read at the last position",
         )
         decide(beats(evidence(one)["accuracy"], evidence(both)["accuracy"], by=-MUCH, names=names))
+    ends, last = (evidence(AFTER_HALF[f"two-way, {place}"])["accuracy"] for place in ("both ends", "last position"))
+    names = (
+        "after 5 epochs, accuracy of the two-way layer read where each direction ends",
+        "that of one read at the last",
+    )
+    decide(beats(ends, last, by=MUCH, names=names))
 
 
 @claim("week07.day4.backward-half-sees-one-token")
