@@ -191,7 +191,7 @@ def _read(seen: Pass) -> tuple[str, float | str, float | str]:
 def dropout_rate(before: Tensor, after: Tensor) -> float | None:
     """Return the rate of a dropout that has made one tensor of another, 0 if they are equal.
 
-    Dropout makes a number 0 with its rate, and otherwise divides it by 1 − rate.
+    Dropout makes a number 0 with its rate, each for itself, and otherwise divides it by 1 − rate.
 
     Args:
         before: what went in; no number of it is 0, or nearly none.
@@ -214,7 +214,9 @@ def dropout_rate(before: Tensor, after: Tensor) -> float | None:
     spread = (max(rate * (1 - rate), 0.0) / kept.numel()) ** 0.5
     if rate <= 0 or not torch.allclose(factors, factors.median(), rtol=1e-4) or abs(missing - rate) > 6 * spread:
         return None
-    return round(rate, 4)
+    # Numbers of a dropout of the library are independent of each other: no row and no position is like the first.
+    alike = any(torch.equal(kept, kept.narrow(dim, 0, 1).expand_as(kept)) for dim in range(kept.dim()))
+    return None if alike else round(rate, 4)
 
 
 def _head(seen: Pass) -> str:

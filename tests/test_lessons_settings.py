@@ -490,3 +490,8 @@ def test_what_is_no_dropout_has_no_rate() -> None:
     assert dropout_rate(before, before * 1.25) is None
     assert dropout_rate(before, before + 0.1) is None
     assert dropout_rate(before, before[:, :16]) is None
+    once_for_all_rows = functional.dropout(torch.ones(1, 32), 0.2)
+    assert dropout_rate(before, before * once_for_all_rows) is None
+    sequences = torch.randn(64, 8, 32)
+    once_per_sequence = functional.dropout(torch.ones(64, 1, 32), 0.2)
+    assert dropout_rate(sequences, sequences * once_per_sequence) is None
