@@ -269,7 +269,7 @@ def test_training_time_linear(measure: Measure, decide: Decide, device: torch.de
         return training_gradients(cell, torch.randn(1, length, width).to(device))
 
     # Counted for the plain RNN alone: gates multiply this, and for 4,096 steps of an LSTM the counter takes its time.
-    counted = [counted_operations(lambda length=length: gradients("RNN", length)) for length in lengths]
+    counted = [counted_operations(partial(gradients, "RNN", length)) for length in lengths]
     decide(
         grows(lengths, counted, law="linear", what="The count of operations of a training step of the RNN"),
         same(

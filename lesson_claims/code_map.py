@@ -57,10 +57,7 @@ def code_map(project: Project, registry: Registry) -> list[Place]:
             file, name = check.id.split("::")
             for module, imported in modules[file].code_of(name):
                 used.setdefault(module, set()).add(imported)
-        code = {
-            module: tuple(sorted(names, key=lambda name: (name.casefold(), name)))
-            for module, names in sorted(used.items())
-        }
+        code = {module: tuple(sorted(sorted(names), key=str.casefold)) for module, names in sorted(used.items())}
         own = tuple(check.id for check in checks.get(claim.id, []))
         places.append(Place(claim, code, own, tuple(_grouped(registry.figures.get(claim.id, ())))))
     return places
