@@ -24,17 +24,18 @@ REMEMBERED = 2
 DISTRACTORS = 4
 
 
-def recall_task(rows: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
+def recall_task(rows: int, length: int, seed: int, remembered: int = REMEMBERED) -> tuple[Tensor, Tensor]:
     """Draw sequences and labels.
 
     Args:
         rows: number of sequences, at least 1.
         length: positions per sequence, at least 1.
         seed: the data seed, of one CPU generator.
+        remembered: how many tokens there are to remember.
 
     Returns:
-        sequences, int64 of shape (rows, length) with values 0..1 at position 0 and 2..5 after it, and labels, int64
-        of shape (rows,), the tokens at position 0.
+        sequences, int64 of shape (rows, length), and labels, int64 of shape (rows,), the tokens at position 0. These
+        are below `remembered`, and the four tokens from there on stand after them.
 
     Raises:
         ValueError: if rows or length is too small.
@@ -42,8 +43,8 @@ def recall_task(rows: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
     if rows < 1 or length < 1:
         raise ValueError(f"the recall task needs at least 1 row and 1 position, got {rows} and {length}")
     generator = torch.Generator().manual_seed(seed)
-    first = torch.randint(0, REMEMBERED, (rows, 1), generator=generator)
-    rest = torch.randint(REMEMBERED, REMEMBERED + DISTRACTORS, (rows, length - 1), generator=generator)
+    first = torch.randint(0, remembered, (rows, 1), generator=generator)
+    rest = torch.randint(remembered, remembered + DISTRACTORS, (rows, length - 1), generator=generator)
     return torch.cat([first, rest], dim=1), first[:, 0]
 
 

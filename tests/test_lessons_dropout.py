@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -53,4 +55,12 @@ def test_dropout_acts_in_training_alone(drawn: Drawn) -> None:
 
 def test_recipes_differ_in_the_masks_alone() -> None:
     assert {drawn: recipe.drawn for drawn, recipe in STATE_DROPOUT.items()} == {drawn: drawn for drawn in DRAWN}
-    assert len({(recipe.rate, recipe.data, recipe.training) for recipe in STATE_DROPOUT.values()}) == 1
+    one, fresh = (STATE_DROPOUT[drawn] for drawn in DRAWN)
+    assert replace(one, drawn=fresh.drawn) == fresh
+
+
+def test_recall_is_measured_with_masks_and_without() -> None:
+    run = replace(STATE_DROPOUT["once per sequence"], rate=0.9, rows=64, steps=3).run(0, torch.device("cpu"))
+    assert run["recall"] != run["recall without masks"]
+    undropped = replace(STATE_DROPOUT["once per sequence"], rate=0.0, rows=64, steps=3).run(0, torch.device("cpu"))
+    assert undropped["recall"] == undropped["recall without masks"]
