@@ -75,9 +75,10 @@ def session(command: str, *runs: Run, day: date | None = None) -> str:
 
     def pytest(arguments: list[str], **_: Any) -> Any:
         made = left.pop(0)
-        write_tables(made, Path(arguments[arguments.index("--report-dir") + 1]))
-        if "--history" in arguments:
-            history.append("history", made)
+        options = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+        write_tables(made, Path(options["--report-dir"]))
+        if "--history" in options:
+            history.append(options["--history"], made)
         return mock.Mock(returncode=0 if "error" not in set(made.claims["verdict"]) else 1)
 
     said = io.StringIO()
