@@ -32,7 +32,7 @@ class Check:
         claim: id of its claim.
         refutes: whether it, or one of its parameters, is marked as refuting the claim.
         depends: whether it, or one of its parameters, is marked as depending on the seed.
-        decides: whether it takes the fixture `decide`, and so must record a decision.
+        decides: whether it uses the fixture `decide`, and so must record a decision.
         statistical: whether it decides by statistics: on evidence over seeds, or on other samples.
         figures: patterns of the figure names that it can measure.
     """
@@ -151,7 +151,7 @@ def _check(node: ast.FunctionDef, file: str, registry: Registry) -> Check:
         claim,
         refutes="refuted" in named,
         depends="depends_on_seed" in named,
-        decides="decide" in taken,
+        decides=any(isinstance(name, ast.Name) and name.id == "decide" for name in ast.walk(node)),
         statistical="evidence" in taken or bool(called & STATISTICAL),
         figures=tuple(_figures(node)),
     )
