@@ -15,9 +15,6 @@ from pathlib import Path
 
 from lesson_claims.registry import Registry, RegistryError
 
-NEED_A_DECISION = ("behaviour", "ordering", "scaling")
-"""Kinds of claims that printed figures alone cannot decide."""
-
 STATISTICAL = {"beats", "equivalent", "in_most_seeds", "share", "better_than_shuffled"}
 """The deciders that infer from whatever they are given; `grows` does so from evidence over seeds alone."""
 
@@ -93,11 +90,6 @@ def verify(registry: Registry, checks: list[Check]) -> None:
         own = by_claim.get(claim.id, [])
         if not own:
             raise RegistryError(f"claim {claim.id} has no check; write one or take the claim out of its .toml file")
-        if claim.kind in NEED_A_DECISION and not any(check.decides for check in own):
-            raise RegistryError(
-                f"claim {claim.id} is of kind {claim.kind!r}, and its checks measure and decide nothing; figures alone"
-                " cannot decide it: call decide(…) in one"
-            )
         for mark, expected, marked in (
             ("refuted", "refuted", any(check.refutes for check in own)),
             ("depends_on_seed", "depends", any(check.depends for check in own)),
