@@ -53,7 +53,7 @@ class Record:
         claim: whose check it is.
         nodes: how many parametrised checks its function has.
         expected: what is on record for this check: "holds", "refuted", "depends" or "open".
-        decides: whether the check takes the fixture `decide`, and so must record a decision.
+        decides: whether the check uses the fixture `decide`, and so must record a decision.
         checks: how many checks of the claim decide by statistics, their parameters counted.
         levels: what the p-value of a claim with a single test must reach.
         recorded: what the baseline says.
@@ -121,7 +121,7 @@ class Record:
             raise UnlikeRecord(f"{self.claim.id}: {'; '.join(self.unlike)}")
         if self.decides and not self.decisions:
             raise RuntimeError(
-                f"the check of {self.claim.id} takes decide and recorded no decision, so a part of it could never fail"
+                f"the check of {self.claim.id} uses decide and recorded no decision, so a part of it could never fail"
             )
         self._decide_tests()
         printed = self._printed()

@@ -341,10 +341,10 @@ def test_a_record_is_contradicted_by_a_test_on_fixed_data_that_decides_no_more()
     assert "a test that no seed enters does not decide it any more" in record.contradicted
 
 
-def test_a_check_that_takes_decide_must_decide_whatever_it_measured() -> None:
+def test_a_check_that_uses_decide_must_decide_whatever_it_measured() -> None:
     record, measure, _ = checking(decides=True)
     measure.also("class balance", 0.509)
-    with pytest.raises(RuntimeError, match="takes decide and recorded no decision"):
+    with pytest.raises(RuntimeError, match="uses decide and recorded no decision"):
         record.settle()
 
 
