@@ -271,7 +271,7 @@ def marker_stands_at(places: range, recipes: Mapping[str, Classification]) -> It
             found = marked.any(dim=0).nonzero().flatten().tolist()
             yield that(
                 inputs.shape[1] == 40 and found == [*places] and torch.equal(marked.sum(dim=1), labels),
-                f"Rows labelled 1 have one marker, at any of places {places[0]} to {places[-1]} of 40, the others none.",
+                f"Rows labelled 1 have one marker, at places {places[0]} to {places[-1]} of 40, and the others none.",
             )
 
 
