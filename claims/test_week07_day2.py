@@ -263,7 +263,7 @@ def test_lstm_gradient_survives(measure: Measure, device: torch.device, decide: 
     lstm, rnn = evidence(LSTM_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
     draw_gradients(measure, "Gradient as the library initialises", "plain RNN", rnn)
     draw_gradients(measure, "Gradient as the library initialises", "LSTM", lstm)
-    decide(lasts_twice_as_long(lstm, rnn, "an LSTM"))
+    decide(lasts_twice_as_long(lstm, rnn, "an LSTM's"))
 
 
 def powers_lost(gradients: Sample) -> Sample:
@@ -271,13 +271,13 @@ def powers_lost(gradients: Sample) -> Sample:
     return gradients.reduced(lambda series: float(np.log10(series[0] / series[-1])))
 
 
-def lasts_twice_as_long(gated: Sample, plain: Sample, name: str) -> Decision:
+def lasts_twice_as_long(gated: Sample, plain: Sample, whose: str) -> Decision:
     """Decide whether a gated cell's gradient survives far more steps than a plain RNN's: at least twice as many.
 
     Both fall exponentially, so that twice the steps is half the powers of ten over the same steps.
     """
     half = np.asarray(powers_lost(plain)) / 2
-    names = ("Half of the powers of ten that a plain RNN's gradient loses", f"those that {name}'s loses")
+    names = ("Half of the powers of ten that a plain RNN's gradient loses", f"those that {whose} loses")
     return beats(half, powers_lost(gated), names=names, unit="powers of ten")
 
 
@@ -303,10 +303,9 @@ def test_lstm_gradient_survives__corrected(measure: Measure, decide: Decide, evi
         draw_gradients(measure, picture, f"forget bias {bias:g}", gradients)
         lost = powers_lost(gradients)
         measure.also(f"powers of ten lost, forget bias {bias:g}", lost)
-        name = f"an LSTM of forget bias {bias:g}"
-        decide(lasts_twice_as_long(gradients, rnn, name))
+        decide(lasts_twice_as_long(gradients, rnn, f"an LSTM's with a forget bias of {bias:g}"))
         if bias >= 3:
-            names = (f"The gradient that {name} has left", "a thousandth")
+            names = (f"The gradient that an LSTM with a forget bias of {bias:g} has left", "a thousandth")
             decide(beats(-np.asarray(lost), -3.0, names=names, unit="powers of ten"))
 
 
@@ -314,7 +313,7 @@ def test_lstm_gradient_survives__corrected(measure: Measure, decide: Decide, evi
 @refuted
 def test_gru_gradient_survives(decide: Decide, evidence: EvidenceOf) -> None:
     gru, rnn = evidence(GRU_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
-    decide(lasts_twice_as_long(gru, rnn, "a GRU"))
+    decide(lasts_twice_as_long(gru, rnn, "a GRU's"))
 
 
 @claim("week07.day2.gru-gradient-survives.corrected")

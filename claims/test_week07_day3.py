@@ -223,6 +223,7 @@ def test_pooling(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None
     measure("last accuracy", last, bounds=(0, 1))
     measure("mean accuracy", mean, bounds=(0, 1))
     measure("max accuracy", maximum, bounds=(0, 1))
+    measure.also("share of runs that the last output wins", np.mean(last.values > maximum.values), bounds=(0, 1))
     decide(
         every(classify_from_pooled(POOLINGS), what="The models classify from the last output, the mean, the maximum"),
         beats(last, maximum, names=("accuracy from the last output", "that from the maximum")),
@@ -231,9 +232,8 @@ def test_pooling(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None
 
 
 @claim("week07.day3.pooling")
-def test_pooling__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+def test_pooling__addition(decide: Decide, evidence: EvidenceOf) -> None:
     last, maximum = (evidence(POOLINGS[name])["accuracy"] for name in ("last", "max"))
-    measure.also("share of runs that the last output wins", np.mean(last.values > maximum.values), bounds=(0, 1))
     names = ("accuracy from the last output", "that from the maximum")
     decide(equivalent(last, maximum, margin=CLOSE, names=names))
 
@@ -263,15 +263,16 @@ def test_last_when_the_end_decides(measure: Measure, decide: Decide, evidence: E
 
 
 def marker_stands_at(places: range, recipes: Mapping[str, Classification]) -> Iterator[Decision]:
-    """Decide for each recipe whether label 1 means that the marker stands once, at one of these of 40 places."""
-    for name, recipe in recipes.items():
-        for inputs, labels in (recipe.data.split(0).training, recipe.data.split(0).validation):
+    """Decide whether label 1 means that the marker stands once, at any of these of 40 places, in all recipes' rows."""
+    for data in dict.fromkeys(recipe.data for recipe in recipes.values()):
+        split = data.split(0)
+        for inputs, labels in (split.training, split.validation):
             marked = inputs == MARKER
-            where = marked.any(dim=0).nonzero().flatten().tolist()
-            yield same(
-                (where, inputs.shape[1]), ([*places], 40), what=f"Places of the marker, and length of rows, {name}"
+            found = marked.any(dim=0).nonzero().flatten().tolist()
+            yield that(
+                inputs.shape[1] == 40 and found == [*places] and torch.equal(marked.sum(dim=1), labels),
+                f"Rows labelled 1 have one marker, at places {places[0]} to {places[-1]} of 40, and the others none.",
             )
-            yield that(torch.equal(marked.sum(dim=1), labels), "Rows labelled 1 have one marker, the others none.")
 
 
 def marker_accuracies(
