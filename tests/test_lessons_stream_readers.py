@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from lessons.cost import RECURRENT_CELLS, recur
-from lessons.stream_readers import CarriedState, StreamingAttention
+from lessons.stream_readers import CarriedState, StreamingAttention, kept_bytes
 
 sizes = st.integers(1, 6)
 
@@ -23,7 +23,7 @@ def test_a_carried_state_gives_the_outputs_of_the_whole_pass(
     reader = CarriedState(cell)
     outputs = torch.stack([reader(element) for element in inputs.unbind(dim=1)], dim=1)
     torch.testing.assert_close(outputs, recur(cell, inputs))
-    assert reader.kept_bytes == 4 * hidden * (2 if name == "LSTM" else 1)
+    assert kept_bytes(reader) == 4 * hidden * (2 if name == "LSTM" else 1)
 
 
 @given(length=st.integers(1, 12), width=sizes, window=st.none() | sizes)
@@ -37,10 +37,16 @@ def test_a_cache_gives_the_outputs_of_causal_attention(length: int, width: int, 
         reader.query(inputs), reader.key(inputs), reader.value(inputs), attn_mask=seen
     )
     torch.testing.assert_close(outputs, expected, rtol=1e-4, atol=1e-5)
-    assert reader.kept_bytes == 2 * 4 * width * min(length, window or length)
+    assert kept_bytes(reader) == 2 * 4 * width * min(length, window or length)
 
 
 def test_nothing_is_kept_at_the_start_and_an_empty_window_is_refused() -> None:
-    assert CarriedState(RECURRENT_CELLS["LSTM"](2, 3)).kept_bytes == StreamingAttention(2).kept_bytes == 0
+    assert kept_bytes(CarriedState(RECURRENT_CELLS["LSTM"](2, 3))) == kept_bytes(StreamingAttention(2)) == 0
     with pytest.raises(ValueError, match="window=0"):
         StreamingAttention(2, 0)
+
+
+def test_whatever_a_reader_keeps_is_counted() -> None:
+    reader = CarriedState(RECURRENT_CELLS["RNN"](2, 3))
+    reader.log = [torch.zeros(5), [1.0, 2.0]]  # type: ignore[assignment]
+    assert kept_bytes(reader) == 4 * 5 + 2 * 8
