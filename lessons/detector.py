@@ -113,7 +113,9 @@ def favoured_characters(encoded: Tensor, labels: Tensor) -> dict[str, str]:
     found = {}
     for label, language in enumerate(LANGS):
         counts = torch.bincount(encoded[labels == label].flatten(), minlength=PADDING + 1)[:PADDING].tolist()
-        weights = {character: round(count / median(counts)) for character, count in zip(ALPHABET, counts, strict=True)}
+        weights = {
+            character: round(count / max(median(counts), 1)) for character, count in zip(ALPHABET, counts, strict=True)
+        }
         found[f"characters favoured in {language}"] = ", ".join(
             f"{'space' if character == ' ' else character} {weight}"
             for character, weight in weights.items()

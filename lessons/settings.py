@@ -20,7 +20,8 @@ Settings: TypeAlias = dict[str, int | float | str]
 
 UNKNOWN = "unknown"
 NONE = "none"
-SHUFFLED, AS_THEY_COME = "shuffled anew in each epoch", "as they come"
+SHUFFLED = "shuffled anew in each epoch"
+AS_THEY_COME = "as they come"
 
 POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "last position": lambda outputs: outputs[:, -1],
