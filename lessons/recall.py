@@ -139,8 +139,9 @@ class Recall:
 
 
 LONGER = Training(learning_rate=5e-3, epochs=20, clip=1.0)
-RECALL_LONGER = Recall("rnn", training=LONGER)
-RECALL_ORTHOGONAL = Recall("rnn", orthogonal=True, training=LONGER)
+SMALL_STEPS = Training(learning_rate=1e-3, epochs=20, clip=1.0)
+RECALL_SMALL_STEPS = Recall("rnn", training=SMALL_STEPS)
+RECALL_ORTHOGONAL = Recall("rnn", orthogonal=True, training=SMALL_STEPS)
 """detector: a plain recurrence as the library starts it, and one that starts with a gradient that stays."""
 
 RECALL_PLAIN_RNN = Recall("rnn")
