@@ -34,6 +34,13 @@ def equal(left: Run, right: Run) -> bool:
     return cells(left) == cells(right) and left.info == right.info
 
 
+def test_what_came_later_and_is_empty_leaves_a_run_its_name():
+    info = {"complete": True, "started": "2026-03-01T00:00:00Z"}
+    name = Run.from_rows(info, claims=[CLAIM]).name
+    assert name == "20260301T000000.000000Z-16c02e343856"
+    assert Run.from_rows(info, claims=[CLAIM | {"facts": "holds"}]).name != name
+
+
 def test_an_empty_run_is_a_run(tmp_path):
     write_tables(Run.from_rows(info={"complete": True}), tmp_path)
     run = read_run(tmp_path)

@@ -31,6 +31,10 @@ def kept_name(info: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> st
         return ""
 
 
+LATER = ("facts",)
+"""Columns that came later: where nothing is in them they are no part of the name, so that a run keeps it."""
+
+
 def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
     """Return UTC time and content hash; names sort by time, and the same run always has the same name.
 
@@ -38,5 +42,6 @@ def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
     """
     content = hashlib.sha256(json.dumps(info, sort_keys=True).encode())
     for table in tables:
+        table = table.drop(columns=[name for name in LATER if name in table and not table[name].astype(bool).any()])
         content.update(table.to_csv(index=False, lineterminator="\n").encode())
     return f"{started(info):%Y%m%dT%H%M%S.%fZ}-{content.hexdigest()[:12]}"
