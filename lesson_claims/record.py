@@ -19,7 +19,7 @@ from lesson_claims.decisions import Decision, Levels, Tested, Verdict
 from lesson_claims.digits import digits_deserved, digits_over_seeds
 from lesson_claims.figures import Figure
 from lesson_claims.printed import Plain, compare, compare_trained
-from lesson_claims.recorded import Recorded, Wins
+from lesson_claims.recorded import Recorded, Wins, weakest
 from lesson_claims.registry import Claim, Registry
 from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
 from lesson_claims.settings import refuse_others
@@ -147,12 +147,11 @@ class Record:
     @property
     def weakest(self) -> Wins | None:
         """The wins of the test over seeds that the smallest share agrees with; None where nothing is counted."""
-        counted = (
+        return weakest(
             Wins(each.tested.wins, each.seeds)
             for each in self.decisions
             if each.seeds and each.tested is not None and each.tested.wins is not None
         )
-        return min(counted, key=lambda wins: wins.share, default=None)
 
     @property
     def contradicted(self) -> str:

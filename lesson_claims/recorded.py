@@ -7,7 +7,7 @@ claim that a few seeds leave open came out before.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -40,6 +40,11 @@ class Wins:
     def share(self) -> float:
         """The wins as a share of the seeds."""
         return self.wins / self.seeds
+
+
+def weakest(counted: Iterable[Wins]) -> Wins | None:
+    """Return the wins that are the smallest share of their seeds; None where there are none."""
+    return min(counted, key=lambda wins: wins.share, default=None)
 
 
 @dataclass(frozen=True)

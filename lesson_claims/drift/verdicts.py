@@ -124,8 +124,8 @@ def judge_verdict(rows: pd.DataFrame, runs: pd.DataFrame, claims: Integers) -> J
     if len(counted) and counted["run"].iloc[-1] == tonight["run"]:
         by_seeds = _judge_wins(judgement, rows, counted, runs, claims)
     elif len(counted) or (rows["seeds"] > 0).any():
-        said = "" if len(rows) == 1 or verdict == str(rows["verdict"].iloc[-2]) else _turn(rows)
-        said = said and f"{said}; how many seeds agree is not known"
+        turn = _turn(rows)
+        said = turn and f"{turn}; how many seeds agree is not known"
         by_seeds = replace(judgement, state=DriftState.WITHIN, sentence=said)
     else:
         return _judge_text(judgement, rows, runs)
@@ -142,14 +142,9 @@ def _judge_text(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) ->
     decided = rows[~((rows["verdict"] == ClaimVerdict.INCONCLUSIVE).to_numpy() & fewer.to_numpy())]
     if not len(decided) or decided["run"].iloc[-1] != rows["run"].iloc[-1]:
         return replace(judgement, state=DriftState.WITHIN)
-    verdicts = decided["verdict"].astype(str).tolist()
-    if len(verdicts) == 1:
+    if len(decided) == 1:
         return replace(judgement, state=DriftState.NO_BASELINE)
-    level = levels_of(verdicts, [""] * len(verdicts), str.__ne__)[""]
-    if len(level.places) == 1:
-        return judgement
-    judgement = changed(judgement, verdicts, decided["run"].tolist(), level.places, runs)
-    return replace(judgement, sentence=f"verdict {judgement.sentence}")
+    return _judge_turns(judgement, decided, "verdict", runs, "verdict ")
 
 
 def _judge_facts(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) -> Judgement:
@@ -157,12 +152,17 @@ def _judge_facts(judgement: Judgement, rows: pd.DataFrame, runs: pd.DataFrame) -
     known = rows[rows["facts"].notna() & (rows["facts"] != "")]
     if not len(known) or known["run"].iloc[-1] != rows["run"].iloc[-1]:
         return judgement
-    facts = known["facts"].astype(str).tolist()
-    level = levels_of(facts, [""] * len(facts), str.__ne__)[""]
+    return _judge_turns(judgement, known, "facts", runs, "what no seed decides: ")
+
+
+def _judge_turns(judgement: Judgement, rows: pd.DataFrame, column: str, runs: pd.DataFrame, about: str) -> Judgement:
+    """Judge a column of verdicts, each of which is a level of its own; `about` begins the sentence."""
+    verdicts = rows[column].astype(str).tolist()
+    level = levels_of(verdicts, [""] * len(verdicts), str.__ne__)[""]
     if len(level.places) == 1:
         return judgement
-    judgement = changed(judgement, facts, known["run"].tolist(), level.places, runs)
-    return replace(judgement, sentence=f"what no seed decides: {judgement.sentence}")
+    judgement = changed(judgement, verdicts, rows["run"].tolist(), level.places, runs)
+    return replace(judgement, sentence=about + judgement.sentence)
 
 
 def _judge_wins(
@@ -171,7 +171,7 @@ def _judge_wins(
     at = counted["run"].to_numpy()
     wins, seeds = (counted[name].to_numpy().astype(np.int64) for name in ("wins", "seeds"))
     told = levels(Wins(wins, seeds, runs.loc[at, "first_seed"].to_numpy(), claims[at]))
-    turn = "" if len(rows) == 1 or str(rows["verdict"].iloc[-1]) == str(rows["verdict"].iloc[-2]) else _turn(rows)
+    turn = _turn(rows)
     returned = f"{CAME_BACK}: {wins[-1]} of {seeds[-1]} seeds agree" if told.back_on(len(at) - 1) else ""
     if told.open:
         alarm = told.open[-1].alarm
@@ -190,5 +190,6 @@ def _judge_wins(
 
 
 def _turn(rows: pd.DataFrame) -> str:
-    before, now = rows["verdict"].iloc[-2:]
-    return f"verdict {before} → {now}"
+    """Say how the verdict differs from the one before; empty where it does not."""
+    last = rows["verdict"].astype(str).iloc[-2:].tolist()
+    return "" if last[0] == last[-1] else f"verdict {last[0]} → {last[-1]}"

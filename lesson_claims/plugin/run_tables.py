@@ -15,6 +15,7 @@ from lesson_claims.errata import errata
 from lesson_claims.plugin.collected import Collected, Result
 from lesson_claims.plugin.options import Session, environment_of
 from lesson_claims.record import NOT_MEASURED, PRINTED, TYPICAL
+from lesson_claims.recorded import weakest
 from lesson_claims.registry import CORRECTED, Claim
 from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation, SettingAgreement
@@ -52,7 +53,7 @@ class RunTables:
                 results, partial=not self._all_ran(checks[claim.id], by_check), lost=len(selected) > len(results)
             )
             decisions = [decision for result in results for decision in result.decisions]
-            weakest = min((result.wins for result in results if result.wins), key=lambda wins: wins.share, default=None)
+            wins = weakest(result.wins for result in results if result.wins)
             rows.append(
                 {
                     "claim": claim.id,
@@ -66,8 +67,8 @@ class RunTables:
                     "expected": claim.expect,
                     "changed": _changed(verdict, claim, results),
                     "ours": claim.ours,
-                    "wins": weakest.wins if weakest else None,
-                    "seeds": weakest.seeds if weakest else max((row["seeds"] for row in decisions), default=0) or None,
+                    "wins": wins.wins if wins else None,
+                    "seeds": wins.seeds if wins else max((row["seeds"] for row in decisions), default=0) or None,
                     "facts": _facts(decisions),
                     "evidence": _evidence(results, verdict),
                     "checks": len(results),
