@@ -89,7 +89,7 @@ def test_clipping_caps_norm__ceiling(
         measure.curve(trace, steps, page[name], series=series, x_label="step", y_label="gradient norm")
     measure.limit(trace, 1.0, "largest norm allowed")
 
-    def steps() -> Iterator[tuple[tuple[float, int], bool]]:
+    def norms_cut() -> Iterator[tuple[tuple[float, int], bool]]:
         """Every step of the page's run over the seeds, and of runs with lower limits: is its norm cut to the limit?"""
         outcomes = [(1.0, b, a) for b, a in zip(runs["norms before"].values, runs["norms after"].values, strict=True)]
         for limit in LIMITS:
@@ -99,7 +99,8 @@ def test_clipping_caps_norm__ceiling(
             expected = np.minimum(before, limit)
             yield from (((limit, n), ok) for n, ok in enumerate(np.abs(after - expected) <= ROUNDING * expected))
 
-    decide(every(steps(), what="norms are cut to the limit, and only those above it, for the limits 1, 0.3, 0.1, 0.01"))
+    what = "norms are cut to the limit, and only those above it, for the limits 1, 0.3, 0.1, 0.01"
+    decide(every(norms_cut(), what=what))
 
 
 @claim("week07.day5.clipping-keeps-direction")
@@ -319,7 +320,7 @@ LEARNT = 0.5
 
 @claim("week07.day5.clip-at-one")
 def test_clip_at_one__limits(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
-    recipes = {recipe.clip: recipe for recipe in (TIGHTLY_CLIPPED_TOTAL, CLIPPED_TOTAL, LOOSELY_CLIPPED_TOTAL)}
+    recipes = {0.01: TIGHTLY_CLIPPED_TOTAL, 1.0: CLIPPED_TOTAL, 100.0: LOOSELY_CLIPPED_TOTAL}
     learnt = {}
     for limit, recipe in recipes.items():
         run = evidence(recipe)
@@ -333,10 +334,8 @@ def test_clip_at_one__limits(measure: Measure, decide: Decide, evidence: Evidenc
         in_most_seeds(~tight, what="clipped at 0.01, it learns too slowly"),
     )
     # 1.0 lies nearer, in factors, to the limit that serves than to those that do not.
-    lowest, highest = (
-        math.sqrt(CLIPPED_TOTAL.clip * other.clip) for other in (TIGHTLY_CLIPPED_TOTAL, LOOSELY_CLIPPED_TOTAL)
-    )
-    measure("recommended maximum norm", CLIPPED_TOTAL.clip, within=(lowest, highest))
+    tightest, best, loosest = recipes
+    measure("recommended maximum norm", best, within=(math.sqrt(best * tightest), math.sqrt(best * loosest)))
 
 
 @claim("week07.day5.unclipped-run-diverges")

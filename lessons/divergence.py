@@ -98,8 +98,7 @@ class RunningTotal:
             loss`. All numbers are finite and ≥ 0.
         """
         numbers, totals = running_totals(self.steps * self.batch_size, self.length, seed)
-        parts = [self.bad_batch * self.batch_size, self.batch_size, (self.steps - self.bad_batch - 1) * self.batch_size]
-        (before, bad, after) = zip(numbers.split(parts), totals.split(parts), strict=True)
+        bad = slice(self.bad_batch * self.batch_size, (self.bad_batch + 1) * self.batch_size)
         torch.manual_seed(seed)
         model = LinearRecurrence(self.hidden).to(device)
         losses: list[float] = []
@@ -118,9 +117,10 @@ class RunningTotal:
 
         diverged = False
         try:
-            learn(*before)  # plain SGD remembers nothing, so that the three calls are one run
-            learn(*(self.factor * part for part in bad))
-            learn(*after)
+            # Plain SGD remembers nothing, so that the three calls are one run.
+            learn(numbers[: bad.start], totals[: bad.start])
+            learn(self.factor * numbers[bad], self.factor * totals[bad])
+            learn(numbers[bad.stop :], totals[bad.stop :])
         except _Diverged:
             diverged = True
         return {
@@ -137,6 +137,6 @@ UNCLIPPED_TOTAL = RunningTotal(clip=None)
 CLIPPED_TOTAL = RunningTotal(clip=1.0)
 """week07 day 5: the same run without and with clipping."""
 
-LOOSER, TIGHTER = 100.0, 0.01
-LOOSELY_CLIPPED_TOTAL, TIGHTLY_CLIPPED_TOTAL = RunningTotal(clip=LOOSER), RunningTotal(clip=TIGHTER)
+LOOSELY_CLIPPED_TOTAL = RunningTotal(clip=100.0)
+TIGHTLY_CLIPPED_TOTAL = RunningTotal(clip=0.01)
 """The same with a hundred times the limit, and with a hundredth of it."""

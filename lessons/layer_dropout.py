@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -9,10 +11,11 @@ from torch.nn import functional
 
 def single_layers(stack: nn.RNNBase) -> list[nn.RNNBase]:
     """Take a stack of one-way layers (`batch_first`) apart: each layer on its own, with a copy of its weights."""
+    cell: Callable[..., nn.RNNBase] = type(stack)
     layers: list[nn.RNNBase] = []
     for index in range(stack.num_layers):
         features = stack.input_size if index == 0 else stack.hidden_size
-        layer = type(stack)(features, stack.hidden_size, batch_first=True)
+        layer = cell(features, stack.hidden_size, batch_first=True)
         layer.load_state_dict(
             {name: stack.state_dict()[name.replace("_l0", f"_l{index}")] for name in layer.state_dict()}
         )
