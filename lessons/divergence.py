@@ -137,6 +137,6 @@ UNCLIPPED_TOTAL = RunningTotal(clip=None)
 CLIPPED_TOTAL = RunningTotal(clip=1.0)
 """week07 day 5: the same run without and with clipping."""
 
-LOOSELY_CLIPPED_TOTAL = RunningTotal(clip=100.0)
+LOOSELY_CLIPPED_TOTAL = RunningTotal(clip=1000.0)
 TIGHTLY_CLIPPED_TOTAL = RunningTotal(clip=0.01)
-"""The same with a hundred times the limit, and with a hundredth of it."""
+"""The same with a thousand times the limit, and with a hundredth of it."""

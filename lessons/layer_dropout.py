@@ -15,7 +15,10 @@ def single_layers(stack: nn.RNNBase) -> list[nn.RNNBase]:
     layers: list[nn.RNNBase] = []
     for index in range(stack.num_layers):
         features = stack.input_size if index == 0 else stack.hidden_size
-        layer = cell(features, stack.hidden_size, batch_first=True)
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # its weights are replaced; masks are drawn from the generator as it was
+            layer = cell(features, stack.hidden_size, batch_first=True)
         layer.load_state_dict(
             {name: stack.state_dict()[name.replace("_l0", f"_l{index}")] for name in layer.state_dict()}
         )
@@ -29,8 +32,7 @@ def stacked_by_hand(stack: nn.RNNBase, inputs: Tensor, rate: float) -> Tensor:
     Args:
         stack: one-way, `batch_first`, on the CPU.
         inputs: float of shape (batch, length, features).
-        rate: probability of dropping, 0..1. Masks come from the global generator, in the library's order: drawn for
-            (length, batch, features), whatever the layout of the inputs.
+        rate: probability of dropping, 0..1. Masks come from the global generator, drawn as the library draws them.
 
     Returns:
         the last layer's outputs, float of shape (batch, length, hidden).
@@ -38,8 +40,7 @@ def stacked_by_hand(stack: nn.RNNBase, inputs: Tensor, rate: float) -> Tensor:
     first, *others = single_layers(stack)
     outputs: Tensor = first(inputs)[0]
     for layer in others:
-        handed_on = functional.dropout(outputs.transpose(0, 1), rate).transpose(0, 1)
-        outputs = layer(handed_on)[0]
+        outputs = layer(functional.dropout(outputs, rate))[0]
     return outputs
 
 

@@ -62,4 +62,4 @@ def test_one_batch_comes_in_other_units() -> None:
 def test_runs_differ_in_the_limit_alone() -> None:
     for limited in (CLIPPED_TOTAL, LOOSELY_CLIPPED_TOTAL, TIGHTLY_CLIPPED_TOTAL):
         assert replace(limited, clip=None) == UNCLIPPED_TOTAL
-    assert (TIGHTLY_CLIPPED_TOTAL.clip, CLIPPED_TOTAL.clip, LOOSELY_CLIPPED_TOTAL.clip) == (0.01, 1.0, 100.0)
+    assert (TIGHTLY_CLIPPED_TOTAL.clip, CLIPPED_TOTAL.clip, LOOSELY_CLIPPED_TOTAL.clip) == (0.01, 1.0, 1000.0)

@@ -14,6 +14,14 @@ def test_a_stack_by_hand_is_the_stack_where_nothing_is_dropped(kind: type[nn.RNN
     assert torch.allclose(stacked_by_hand(stack, inputs, 0.0), stack(inputs)[0], atol=1e-6)
 
 
+def test_a_stack_by_hand_draws_the_masks_of_the_stack() -> None:
+    stack, inputs = nn.LSTM(3, 5, num_layers=3, dropout=0.4, batch_first=True), torch.randn(2, 4, 3)
+    torch.manual_seed(1)
+    outputs = stack(inputs)[0]
+    torch.manual_seed(1)
+    assert torch.allclose(stacked_by_hand(stack, inputs, 0.4), outputs, atol=1e-6)
+
+
 def test_a_stack_by_hand_drops_between_its_layers_alone() -> None:
     stack, inputs = nn.RNN(3, 5, num_layers=2, batch_first=True), torch.randn(2, 4, 3)
     all_dropped = stacked_by_hand(stack, inputs, 1.0)
