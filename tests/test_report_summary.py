@@ -6,6 +6,7 @@ import pytest
 import reports_fixtures
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from lesson_claims.report.errata import errata
 from lesson_claims.report.markdown import line, paragraph
@@ -96,13 +97,33 @@ def test_labels_cannot_become_markup(make):
     assert "\u202e" not in text
 
 
-@given(st.text())
-def test_any_text_is_one_harmless_line(text):
-    written = line(text)
+CONTROLS = r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]+"
+MARKUP = st.text(st.sampled_from(list("`\\|*_<>&[]()!#~$@:{}+-=%.1a \n")), max_size=30)
+
+
+@given(
+    st.text()
+    | MARKUP
+    | st.lists(st.sampled_from(["`a`", "``", "www.", "http://", "__", "1.", "(a)=", "- ", "x"])).map("".join)
+)
+def test_any_text_is_one_line_that_markdown_reads_as_text_and_code(text):
+    written = line(text, 1000)
     assert "\n" not in written
     assert "<" not in written
-    assert not re.search(r"(?<!\\)(\\\\)*[|`*]", written.replace("\\|", "").replace("\\`", "").replace("\\*", ""))
+    assert not re.search(r"(?<!\\)(\\\\)*\|", written)
     assert len(line(text, 10)) <= 70
+    if written:
+        tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(written)
+        assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+        read = tokens[1].children
+        assert {token.type for token in read} <= {"text", "code_inline", "text_special"}
+        plain = re.sub(CONTROLS, " ", text).strip()
+        assert "".join(token.content for token in read).replace("`", "") == plain.replace("`", "")
+
+
+def test_code_stays_code_and_words_stay_words():
+    for text in ("Pass `h_n[-2]`.", "`output, (h, c) = gru(x)` raises.", "batch_first (the layout): 8 + 1 > 7!"):
+        assert line(text) == text
 
 
 def test_plain_sentences_stay_as_they_are():
