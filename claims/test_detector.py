@@ -661,7 +661,7 @@ def test_gradient_exponential__corrected(measure: Measure, decide: Decide, evide
         decide(grows(range(norms.shape[1]), norms, law="exponential", slope=slope, what=what))
     kept = evidence(LINEAR[1.0])["norms"].values
     measure.also("left after 100 steps, linear, gain 1", kept[0, -1])
-    decide(close(kept, np.ones_like(kept), rtol=1e-9, what="The gradient of a linear recurrence of gain 1, and 1"))
+    decide(close(kept, np.ones_like(kept), rtol=1e-9, what="The gradient of a linear recurrence of gain 1, against 1"))
 
 
 @claim("detector.gradient-exponential.corrected")
@@ -709,7 +709,7 @@ def test_plain_learns_nothing_long__corrected(measure: Measure, decide: Decide, 
             default,
             0.5,
             margin=0.1,
-            names=("The share of bits that a plain recurrence recalls over 50 steps", "guessing, 1/2"),
+            names=("The share of bits that a plain recurrence recalls over 50 steps", "guessing, 1/2,"),
         ),
         beats(kept, 0.9, names=("The share that one with orthogonal weights at the start recalls", "0.9")),
     )
@@ -933,7 +933,7 @@ def test_attention_has_no_distance(measure: Measure, decide: Decide, evidence: E
                 recurrence,
                 0.5,
                 margin=0.1,
-                names=(f"The share of bits that a plain recurrence recalls {over}", "guessing, 1/2"),
+                names=(f"The share of bits that a plain recurrence recalls {over}", "guessing, 1/2,"),
             ),
         )
 

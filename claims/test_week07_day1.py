@@ -276,7 +276,15 @@ def test_counts_carry_nothing__corrected__distinct_digits(measure: Measure, deci
     expected = [1 + 8 * (1 - (7 / 8) ** (PAGE_LENGTH - 1 - label)) for label in (0, 1)]
     for label in (0, 1):
         measure.also(f"distinct digits in a row labelled {label}", found[label])
-    decide(close(found, expected, rtol=0, atol=0.02, what="The mean number of distinct digits per row, by label"))
+    decide(
+        close(
+            found,
+            expected,
+            rtol=0,
+            atol=0.02,
+            what="The mean number of distinct digits per row, measured and enumerated for each label",
+        )
+    )
 
 
 @claim("week07.day1.counts-carry-nothing.corrected")
@@ -643,7 +651,7 @@ def test_transposed_data_trains__addition(measure: Measure, decide: Decide, evid
     names = ("accuracy of an LSTM in the right layout", "that of the same in the wrong one")
     decide(
         equivalent(wrong["accuracy"], 0.5, margin=0.03, names=("accuracy in the wrong layout", "that of a guess")),
-        equivalent(loss, math.log(2), margin=0.02, names=("its last training loss", "that of a guess, ln 2")),
+        equivalent(loss, math.log(2), margin=0.02, names=("its last training loss", "that of a guess, ln 2,")),
         beats(right["accuracy"], wrong["accuracy"], by=0.3, names=names),
     )
 

@@ -232,8 +232,6 @@ TURNED = 5.0
 @refuted
 def test_step_keeps_direction(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     adam = evidence(ADAM_TURNED)
-    measure.also("largest turn of an Adam step", adam["largest turn"], bounds=(0, 180), unit="degrees")
-    measure.also("median turn of an Adam step", adam["median turn"], bounds=(0, 180), unit="degrees")
     measure.also("steps that clipping shortens", adam["clipped steps"], bounds=(0, np.inf))
     decide(
         in_most_seeds(
@@ -244,13 +242,15 @@ def test_step_keeps_direction(measure: Measure, decide: Decide, evidence: Eviden
 
 
 @claim("week07.day5.step-keeps-direction.corrected")
-def test_step_keeps_direction__corrected(decide: Decide, evidence: EvidenceOf) -> None:
+def test_step_keeps_direction__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     adam, plain = evidence(ADAM_TURNED), evidence(SGD_TURNED)
+    measure.also("largest turn of an Adam step", adam["largest turn"], bounds=(0, 180), unit="degrees")
+    measure.also("median turn of an Adam step", adam["median turn"], bounds=(0, 180), unit="degrees")
     decide(
         beats(
             adam["largest turn"],
             TURNED,
-            names=("the largest angle in a run by which clipping turns a step of Adam", f"{TURNED:g}"),
+            names=("the largest angle in a run by which clipping turns a step of Adam", f"{TURNED:g} degrees"),
             unit="degrees",
         ),
         in_most_seeds(
@@ -631,7 +631,7 @@ def test_dropout_mask_per_step__addition(measure: Measure, decide: Decide, evide
             one["recall"],
             one["recall without masks"],
             by=0.25,
-            names=("what is learnt with one mask is recalled with masks more often, and this", "without them"),
+            names=("after training with one mask, recall with the mask", "recall without it"),
         ),
         share(
             int((states[-1].mean(dim=1) > 0).sum()),

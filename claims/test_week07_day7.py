@@ -577,7 +577,7 @@ def test_gated_cell_beyond_twenty_steps(measure: Measure, decide: Decide, eviden
         np.maximum(recall["GRU", steps], recall["LSTM", steps]) > np.asarray(recall["plain RNN", steps]) + 0.05
         for steps in STEPS_FROM_TWENTY
     ]
-    what = "After 20, 30 and 50 steps, each time, the better gated cell recalls a bit more often than a plain RNN"
+    what = "After 20, 30 and 50 steps, each time, the better gated cell recalls the one bit more often than a plain RNN"
     decide(in_most_seeds(np.all(gated_is_ahead, axis=0), what=what))
     sweep = {run: evidence(recipe)["accuracy"] for run, recipe in LENGTH_SWEEP.items()}
     ahead = [
