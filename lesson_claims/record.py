@@ -263,7 +263,8 @@ class Measure:
             self._record.judged.append(name)
         if comparison.agreement == Agreement.OUTSIDE and name in self._record.judged:
             wrong = self._record.misstated if figure.kind == Kind.STATED else self._record.misprints
-            wrong.append(f"{name} is printed as {figure.printed} and comes out as {single!r}")
+            found = f"{single:.6g}" if isinstance(single, float) else repr(single)
+            wrong.append(f"{name} is printed as {figure.printed} and comes out as {found}")
         self._add(name, figure.kind, figure.printed, single, comparison.agreement, seeds, values, interval, unit)
         self._record.measurements[-1]["tolerance"] = comparison.tolerance
         moved = [*noise, *getattr(value, "platforms", {}).values()]
