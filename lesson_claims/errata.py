@@ -1,4 +1,8 @@
-"""Errata: what a page says, what is true, the evidence, and what we suggest instead, all from one run's numbers."""
+"""Errata and additions: what a page says, what is true or missing, the evidence, and a sentence for the page.
+
+All numbers are one run's. An erratum is an error of the page, or a number that hangs on the seed or the machine; an
+addition stands with a claim that holds, or with a printed number that comes out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lesson_claims.registry import CORRECTED, Claim, Registry
-from lesson_claims.results.vocabulary import Agreement
+from lesson_claims.results.vocabulary import Agreement, Remark
 
 PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 FORMAT = re.compile(r"[,+]?(\.\d+)?[efg%d]?")
@@ -57,13 +61,13 @@ def errata(
     measurements: Sequence[Mapping[str, Any]],
     sentences: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Return the errata of a run, in the order of the pages.
+    """Return the errata and additions of a run, in the order of the pages.
 
     Args:
         registry: what the pages say.
         verdicts: verdict of each claim.
         measurements: rows of the run, those of trained figures with their samples.
-        sentences: for each claim, the sentence of the decision that made its verdict.
+        sentences: for each claim, what its deciding checks found; of one with an addition, what shows that addition.
     """
     rows: list[dict[str, Any]] = []
     by_claim: dict[str, list[Mapping[str, Any]]] = {}
@@ -76,10 +80,11 @@ def errata(
         verdict = verdicts.get(claim.id)
         if claim.truth and _truth_applies(claim, verdict):
             rows.append(_claim_erratum(claim, own, sentences, verdicts))
-        elif verdict == "refuted":
+        elif verdict == "refuted" and not claim.ours:
             rows.append(
                 {
                     "claim": claim.id,
+                    "remark": Remark.ERRATUM,
                     "part": claim.part,
                     "where": claim.where,
                     "says": claim.says,
@@ -93,10 +98,10 @@ def errata(
 
 
 def _truth_applies(claim: Claim, verdict: str | None) -> bool:
-    """Say whether a run bears out what we say is true: a refuted claim's correction, or a misleading claim's."""
+    """Say whether a run bears out what we say is true: a correction, or an addition to a claim that holds."""
     if claim.expect == "depends":
         return verdict in ("inconclusive", "refuted")
-    return verdict == "refuted" or (claim.expect != "refuted" and verdict == "holds")
+    return verdict == claim.expect
 
 
 def _claim_erratum(
@@ -110,26 +115,29 @@ def _claim_erratum(
             if sample:
                 numbers |= {f"median {row['figure']}": float(np.median(sample))}
                 numbers |= {f"lowest {row['figure']}": min(sample), f"highest {row['figure']}": max(sample)}
-    evidence = " ".join(filter(None, (sentences.get(claim.id), sentences.get(claim.id + CORRECTED))))
+    corrected = verdicts.get(claim.id + CORRECTED, "holds") == "holds"
     try:
         suggestion = fill(claim.suggest, numbers)
     except UnknownNumber:
         suggestion = ""  # a run of few seeds, or of a part of the claims, has not measured all that is quoted
     return {
         "claim": claim.id,
+        "remark": Remark.ADDITION if claim.expect == "holds" else Remark.ERRATUM,
         "part": claim.part,
         "where": claim.where,
         "says": claim.says,
-        "truth": claim.truth
-        if verdicts.get(claim.id + CORRECTED, "holds") == "holds"
-        else f"{claim.truth} {UNDECIDED}",
-        "evidence": evidence,
+        "truth": claim.truth if corrected else f"{claim.truth} {UNDECIDED}",
+        "evidence": sentences.get(claim.id, ""),
+        "evidence_for_truth": sentences.get(claim.id + CORRECTED, "") if corrected else "",
         "suggestion": suggestion,
     }
 
 
 def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Yield an erratum for each printed number of a training run that does not come out, or that is luck."""
+    """Yield a row for each printed number of a training run that does not come out, or that is luck.
+
+    A number that comes out at the page's own seed is no error, however few other seeds give it: that is an addition.
+    """
     for row in rows:
         figure = registry.figures.get(claim.id, {}).get(row["figure"])
         values = [value for _, value in row.get("sample", []) if not isinstance(value, str)]
@@ -146,6 +154,9 @@ def _lottery_tickets(registry: Registry, claim: Claim, rows: Iterable[Mapping[st
         typical, least, most = (f"{value:.{decimals}f}" for value in (middle, low, high))
         yield {
             "claim": claim.id,
+            "remark": (
+                Remark.ERRATUM if row["agreement"] in (Agreement.OUTSIDE, Agreement.DEPENDS) else Remark.ADDITION
+            ),
             "part": claim.part,
             "figure": row["figure"],
             "where": figure.where,
@@ -167,7 +178,7 @@ def _what_is_so(row: Mapping[str, Any], middle: float) -> str:
         given = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         return f"The page's own seed does not give it: it gives {given} {platforms}."
     if low is not None and row["agreement"] == Agreement.DEPENDS:
-        return f"The page's own seed gives {low:.4g} to {high:.4g} {platforms}, so that no digit should be printed."
+        return f"The page's own seed gives {low:.4g} to {high:.4g} {platforms}, so give a range and not one run's number."
     if row["high"] - row["low"] > 2 * LOTTERY:
         return f"Another seed gives another number: about {middle:.3g} is typical."
     return ""

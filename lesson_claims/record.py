@@ -22,6 +22,7 @@ from lesson_claims.printed import Plain, compare, compare_trained
 from lesson_claims.recorded import Recorded, Wins, weakest
 from lesson_claims.registry import Claim, Registry
 from lesson_claims.results.vocabulary import PLATFORM_PICTURE, Agreement, Kind, ValueType
+from lesson_claims.settings import refuse_others
 
 TRAINED_COVERAGE = 0.95
 """Coverage of the interval over seeds in which one more run is expected."""
@@ -32,7 +33,7 @@ FEWEST_TO_DECIDE = 5
 MOST_DIGITS = 400
 """A page's numbers end there as well (`results.printed_numbers`)."""
 
-PRINTED, TYPICAL, NOT_MEASURED, TOO_FEW = "printed figures", "typical draw", "not measured", "too few seeds"
+PRINTED, TYPICAL, NOT_MEASURED = "printed figures", "typical draw", "not measured"
 """Rules of decisions that the record itself makes; all but the first only say something."""
 
 
@@ -62,6 +63,7 @@ class Record:
         misprints: those that do not come out, in words.
         misstated: stated figures that do not come out, in words.
         machines: printed figures that depend on the machine, in words.
+        settings: how the page's runs that the check asked for were made, by run and setting; rows of the table.
         unlike: figures whose value here is none of those on record, in words.
         verdict: of the last settling; None before the first.
     """
@@ -79,6 +81,7 @@ class Record:
     decisions: list[Decision] = field(default_factory=list)
     notes: list[Decision] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    settings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     judged: list[str] = field(default_factory=list)
     misprints: list[str] = field(default_factory=list)
     misstated: list[str] = field(default_factory=list)
@@ -96,6 +99,16 @@ class Record:
             words.clear()
         self.verdict = None
         self.seeds = seeds
+
+    def made(self, rows: Iterable[dict[str, str]]) -> None:
+        """Record how a run of the page was made.
+
+        Raises:
+            SettingsError: if otherwise than the page states: then no verdict of this check is one about the page.
+        """
+        rows = list(rows)
+        self.settings |= {(row["run"], row["setting"]): row for row in rows}
+        refuse_others(rows)
 
     def settle(self) -> Decision:
         """Return the finding that decides the check: a refutation, else what is undecided, else one that holds.
@@ -250,7 +263,8 @@ class Measure:
             self._record.judged.append(name)
         if comparison.agreement == Agreement.OUTSIDE and name in self._record.judged:
             wrong = self._record.misstated if figure.kind == Kind.STATED else self._record.misprints
-            wrong.append(f"{name} is printed as {figure.printed} and comes out as {single!r}")
+            found = f"{single:.6g}" if isinstance(single, float) else repr(single)
+            wrong.append(f"{name} is printed as {figure.printed} and comes out as {found}")
         self._add(name, figure.kind, figure.printed, single, comparison.agreement, seeds, values, interval, unit)
         self._record.measurements[-1]["tolerance"] = comparison.tolerance
         moved = [*noise, *getattr(value, "platforms", {}).values()]

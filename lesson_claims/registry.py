@@ -29,9 +29,18 @@ A lesson with parts has that file without claims, and beside it a file for each 
     title = "the first model"
 
 A claim's id starts with the ids of its lesson and part: `course.day1.label-rule`. A claim that is refuted needs a
-reason and the table `corrected`, which makes the sibling claim `ID.corrected`. A claim that holds and misleads all the
-same may have the table `erratum` with `truth` and `suggest`. In `suggest`, a figure's name in braces stands for what
-the run measured, with a format if need be: `{class balance:.2f}`. `see` names related claims.
+reason and the table `corrected`, which makes the sibling claim `ID.corrected`. A claim that holds may have the table
+`addition` with `truth` and `suggest`: something true that the page should add. A claim that depends on the seed or the
+machine may have the table `erratum` with the same fields. In `suggest`, a figure's name in braces stands for what the
+run measured, with a format if need be: `{class balance:.2f}`. `see` names related claims. `ours = true` marks a claim
+that the page does not make: it stands outside all counts of the page's statements.
+
+A sentence of the page that nothing here can decide is written down as well, in a table of its own:
+
+    [[undecided]]
+    where = "first look at the data"
+    says = "Most people start with this data."
+    reason = "It is about people, and nothing here observes them."
 
 `[lesson]` may also have `page_seed`, the seed that the page itself used (default 0), and `page_runs`,
 `"module:NAME"` of a mapping from names to the recipes that the page itself runs; and the file may have `[[advice]]`
@@ -52,6 +61,7 @@ import msgspec
 
 from lesson_claims.figures import Figure, FigureFileError, load_figures
 from lesson_claims.project import TABLE, Project
+from lesson_claims.settings import SettingsError, Statement, load_settings
 
 Kind = Literal["exact", "float", "trained", "behaviour", "ordering", "scaling"]
 Expectation = Literal["holds", "refuted", "depends", "open"]
@@ -89,6 +99,11 @@ class _ErratumTable(msgspec.Struct, forbid_unknown_fields=True):
     suggest: str = ""
 
 
+class _AdditionTable(msgspec.Struct, forbid_unknown_fields=True):
+    truth: str
+    suggest: str
+
+
 class _ClaimTable(msgspec.Struct, forbid_unknown_fields=True):
     id: str
     where: str
@@ -97,8 +112,16 @@ class _ClaimTable(msgspec.Struct, forbid_unknown_fields=True):
     expect: Expectation
     reason: str = ""
     see: tuple[str, ...] = ()
+    ours: bool = False
     corrected: _CorrectedTable | None = None
     erratum: _ErratumTable | None = None
+    addition: _AdditionTable | None = None
+
+
+class _UndecidedTable(msgspec.Struct, forbid_unknown_fields=True):
+    where: str
+    says: str
+    reason: str
 
 
 class _AdviceTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,9 +148,10 @@ class Claim:
         expect: what is on record: a verdict, "depends" (on the seed or the machine), or "open" (nobody has decided).
         file: name of its .toml file without the ending.
         reason: why it is refuted, if it is.
-        truth: what is true instead, for a claim that misleads without being refuted.
+        truth: what is true instead, of a claim that is refuted or depends; what should be added, of one that holds.
         suggest: the sentence that we suggest to the page's author, with figures in braces.
         see: ids of related claims.
+        ours: whether the page does not say it, so that it is outside all counts of the page's statements.
     """
 
     id: str
@@ -142,6 +166,7 @@ class Claim:
     truth: str = ""
     suggest: str = ""
     see: tuple[str, ...] = ()
+    ours: bool = False
 
     @property
     def page_id(self) -> str:
@@ -152,6 +177,30 @@ class Claim:
     def is_corrected(self) -> bool:
         """Whether we say this instead of what the page says."""
         return self.id.endswith(CORRECTED)
+
+    @property
+    def is_of_the_page(self) -> bool:
+        """Whether the page says it, and so whether it counts among the page's statements."""
+        return not (self.ours or self.is_corrected)
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A sentence of the page that nothing here can decide.
+
+    Attributes:
+        lesson: id of the lesson.
+        part: name of the part, or "" in a lesson of one file.
+        where: where in that part it stands.
+        says: the sentence in our words.
+        reason: why nothing here can decide it.
+    """
+
+    lesson: str
+    part: str
+    where: str
+    says: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -189,12 +238,17 @@ class Advice:
 
 @dataclass(frozen=True)
 class Registry:
-    """All claims in the order of the pages, a corrected one after the one it corrects, and all figures."""
+    """All that the pages say, in their order: claims, a corrected one after the one it corrects, figures, the rest.
+
+    `settings` are by lesson.
+    """
 
     claims: Mapping[str, Claim]
     figures: Mapping[str, Mapping[str, Figure]]
     lessons: Mapping[str, Lesson] = field(default_factory=dict)
     checklist: tuple[Advice, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    settings: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
 
     def figure(self, claim: str, name: str) -> Figure:
         """Return a figure of the page.
@@ -251,6 +305,7 @@ def load_registry(project: Project) -> Registry:
     claims: dict[str, Claim] = {}
     places: dict[str, Path] = {}
     checklist: list[Advice] = []
+    undecided: list[Undecided] = []
     parts: dict[str, list[Part]] = {name: [] for name in lessons}
     for file in sorted(found, key=lambda file: (list(lessons).index(file.lesson), isinstance(file.table, _PartTable))):
         prefix, part = f"{file.lesson}.", ""
@@ -264,6 +319,7 @@ def load_registry(project: Project) -> Registry:
                         f"{file.path}: claim {claim.id} stands in {places[claim.id]} already; an id may stand once only"
                     )
                 claims[claim.id], places[claim.id] = claim, file.path
+        undecided += _undecided(file.content, file.lesson, part, file.path)
     if not claims:
         folders = ", ".join(map(str, project.claims))
         raise RegistryError(f"{folders}: no [[claim]] in any .toml file; nothing could be checked")
@@ -281,6 +337,8 @@ def load_registry(project: Project) -> Registry:
             for name, table in lessons.items()
         },
         tuple(checklist),
+        tuple(undecided),
+        _settings(found, lessons, project.root),
     )
 
 
@@ -308,7 +366,7 @@ def _files(project: Project) -> list[_File]:
             )
         for path in sorted(folder.glob("*.toml"), key=_natural):
             content = _read(path)
-            _only(content, {"lesson", "part", "claim", "advice"}, path)
+            _only(content, {"lesson", "part", "claim", "undecided", "advice"}, path)
             if ("lesson" in content) == ("part" in content):
                 raise RegistryError(
                     f"{path}: needs a table [lesson] with id and title, or, as a part of one, a table [part] with"
@@ -386,10 +444,37 @@ def _figures(found: Iterable[_File], claims: Mapping[str, Claim]) -> dict[str, d
                     f"{path}: figure {figure.name!r} belongs to {figure.claim}, which is no claim of {file.lesson}; "
                     "mend the id or register the claim"
                 )
+            if claims[figure.claim].ours:
+                raise RegistryError(
+                    f"{path}: figure {figure.name!r} belongs to {figure.claim}, which is ours, so that no page"
+                    " prints it; record it in the check with measure.also"
+                )
             if figure.name in figures.setdefault(figure.claim, {}):
                 raise RegistryError(f"{path}: figure {figure.name!r} of {figure.claim} stands in another file already")
             figures[figure.claim][figure.name] = figure
     return figures
+
+
+def _settings(
+    found: Iterable[_File], lessons: Mapping[str, _LessonTable], root: Path
+) -> dict[str, tuple[Statement, ...]]:
+    """Return what is stated of the runs of each lesson's page; lessons without a file of settings are left out."""
+    settings: dict[str, tuple[Statement, ...]] = {}
+    for file in found:
+        path = file.path.with_name(f"{file.path.stem}_settings.csv")
+        if not path.exists():
+            continue
+        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        if not lessons[file.lesson].page_runs:
+            raise RegistryError(
+                f"{name}: {file.lesson} does not name its page's runs; add page_runs = "
+                '"module:NAME" to its table [lesson]'
+            )
+        try:
+            settings[file.lesson] = (*settings.get(file.lesson, ()), *load_settings(path, name))
+        except SettingsError as error:
+            raise RegistryError(str(error)) from error
+    return settings
 
 
 def _advice(content: Mapping[str, Any], claims: Mapping[str, Claim], path: Path) -> Iterator[Advice]:
@@ -402,6 +487,12 @@ def _advice(content: Mapping[str, Any], claims: Mapping[str, Claim], path: Path)
         yield Advice(table.says, table.claims)
 
 
+def _undecided(content: Mapping[str, Any], lesson: str, part: str, path: Path) -> Iterator[Undecided]:
+    for number, entry in enumerate(_tables(content, "undecided", path), 1):
+        table = _convert(entry, _UndecidedTable, f"{path}, undecided {number}")
+        yield Undecided(lesson, part, table.where, table.says, table.reason)
+
+
 def _claims(entry: Any, lesson: str, part: str, prefix: str, path: Path, number: int) -> Iterator[Claim]:
     identity = entry.get("id") if isinstance(entry, dict) else None
     place = f"{path}: {identity}" if isinstance(identity, str) else f"{path}, claim {number}"
@@ -409,11 +500,23 @@ def _claims(entry: Any, lesson: str, part: str, prefix: str, path: Path, number:
     if not table.id.startswith(prefix):
         raise RegistryError(f"{place}: the id must start with {prefix!r}, as its file says, such as {prefix}label-rule")
     _slug(table.id.removeprefix(prefix), f"{place}, id")
-    corrected, erratum = table.corrected, table.erratum
+    corrected, erratum, addition = table.corrected, table.erratum, table.addition
+    if table.ours and table.expect == "refuted":
+        raise RegistryError(f"{place}: a claim of ours can't be refuted; say what is true, or take it out")
     if (table.expect == "refuted") != (corrected is not None) or (table.expect == "refuted") != bool(table.reason):
         raise RegistryError(f"{place}: a refuted claim, and no other, has a reason and a table [claim.corrected]")
-    own = corrected or erratum
-    truth = corrected.says if corrected is not None else erratum.truth if erratum is not None else ""
+    if erratum is not None and table.expect != "depends":
+        raise RegistryError(
+            f'{place}: [claim.erratum] belongs to a claim with expect = "depends" alone;'
+            " what a claim that holds should add is a [claim.addition]"
+        )
+    if addition is not None and table.expect != "holds":
+        raise RegistryError(
+            f'{place}: [claim.addition] belongs to a claim with expect = "holds" alone;'
+            " a refuted claim has a [claim.corrected], and one that depends a [claim.erratum]"
+        )
+    truth = corrected.says if corrected else erratum.truth if erratum else addition.truth if addition else ""
+    own = corrected or erratum or addition
     yield Claim(
         table.id,
         lesson,
@@ -425,8 +528,9 @@ def _claims(entry: Any, lesson: str, part: str, prefix: str, path: Path, number:
         file=path.stem,
         reason=table.reason,
         truth=truth,
-        suggest=own.suggest if own is not None else "",
+        suggest=own.suggest if own else "",
         see=table.see,
+        ours=table.ours,
     )
     if corrected is not None:
         yield Claim(
@@ -451,11 +555,18 @@ def _convert(value: Any, table: type[Table], place: str) -> Table:
         converted = msgspec.convert(value, table)
     except msgspec.ValidationError as error:
         raise RegistryError(f"{place}: {error}; {_allowed(table, str(error))}") from error
-    for item in msgspec.structs.fields(table):
-        text = getattr(converted, item.name)
-        if item.required and isinstance(text, str) and not text.strip():
-            raise RegistryError(f"{place}: the field {item.name!r} is empty; fill it in")
+    _filled(converted, place)
     return converted
+
+
+def _filled(table: msgspec.Struct, place: str) -> None:
+    """Refuse a text that is empty and has no default, in a table or in a table of it."""
+    for item in msgspec.structs.fields(table):
+        value = getattr(table, item.name)
+        if isinstance(value, msgspec.Struct):
+            _filled(value, f"{place}, [claim.{item.name}]")
+        elif item.required and isinstance(value, str) and not value.strip():
+            raise RegistryError(f"{place}: the field {item.name!r} is empty; fill it in")
 
 
 def _allowed(table: type[msgspec.Struct], error: str) -> str:

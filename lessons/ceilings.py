@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from math import factorial, prod
+from itertools import product
+from math import comb, factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,26 +39,52 @@ def best_from_counts(length: int) -> Fraction:
     return total / 2
 
 
-def best_without_first(length: int) -> Fraction:
-    """Return the ceiling for rules that see every position but the first.
+def best_without_first(length: int, kept: int = 0) -> Fraction:
+    """Return the ceiling for rules that forget the first digit after `kept` further positions.
 
-    The row's first digit is missing from the rest of a row labelled 0, and occurs once in that of a row labelled 1.
+    While they keep it they notice whether it returns; after that they see the later digits and no longer know what to
+    look for. `kept` = 0 is a rule that never sees position 0, `kept` = length − 1 one that sees the whole row.
+
+    The first digit is missing from the rest of a row labelled 0. In the rest of a row labelled 1 it occurs once; if it
+    has not been noticed, it is one of the digits that occur once behind the kept positions and not among them.
 
     Args:
         length: positions per row with the first, at least 2.
+        kept: 0..length − 1.
 
     Returns:
         an exact share of correct answers, 1/2..1.
     """
-    seen = length - 1
-    total = Fraction(0)
-    for counts, vectors in _patterns(seen):
-        rows = vectors * _orders(counts)
-        total += max(
-            Fraction(rows * counts.count(0), DIGITS * 8**seen),
-            Fraction(rows * counts.count(1), DIGITS * seen * 8 ** (seen - 1)),
-        )
-    return total / 2
+    rest = length - 1
+    # How many rests leave so many of the kept and of the forgotten positions to the digits that are still to come, and
+    # so far have so many digits that are missing, and that occur once, behind the kept positions alone.
+    rests = Counter({(kept, rest - kept, 0, 0): 1})
+    for _ in range(DIGITS):
+        longer: Counter[tuple[int, int, int, int]] = Counter()
+        for (before, behind, missing, once), ways in rests.items():
+            for a, b in product(range(before + 1), range(behind + 1)):
+                state = (before - a, behind - b, missing + (a == b == 0), once + (a == 0 and b == 1))
+                longer[state] += ways * comb(before, a) * comb(behind, b)
+        rests = longer
+    unnoticed = sum(
+        ways * max(Fraction(missing, DIGITS * 8**rest), Fraction(once, DIGITS * rest * 8 ** (rest - 1)))
+        for (before, behind, missing, once), ways in rests.items()
+        if before == behind == 0
+    )
+    return (Fraction(kept, rest) + unnoticed) / 2
+
+
+def best_guess_without_first(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Name the likelier label of each row from the digits behind position 0, as `best_without_first` assumes.
+
+    Args:
+        counts: of these digits, shape (rows, 9), each row with the same sum ≥ 1.
+
+    Returns:
+        int64 of shape (rows,), 0 or 1.
+    """
+    missing, once = (counts == 0).sum(axis=1), (counts == 1).sum(axis=1)
+    return np.asarray(8 * once > counts.sum(axis=1) * missing, dtype=np.int64)
 
 
 def best_guess_from_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ be right more often.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 from torch import Tensor
 
-from lessons.detector import ALPHABET, LANGUAGES, PAGE_SEED, LanguageStrings, character_probabilities
+from lessons.detector import ALPHABET, LANGS, PAGE_SEED, LanguageStrings, character_probabilities
 
 
 def character_counts(encoded: Tensor) -> NDArray[np.int64]:
@@ -43,9 +43,9 @@ def log_likelihoods(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         counts: int64 of shape (strings, 27).
 
     Returns:
-        float64 of shape (strings, 3), in the order of `LANGUAGES`.
+        float64 of shape (strings, 3), in the order of `LANGS`.
     """
-    logarithms = np.log([character_probabilities(language) for language in LANGUAGES])
+    logarithms = np.log([character_probabilities(lang) for lang in LANGS])
     likelihoods: NDArray[np.float64] = counts.astype(np.float64) @ logarithms.T
     return likelihoods
 
@@ -53,6 +53,8 @@ def log_likelihoods(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 @dataclass(frozen=True)
 class RulesOnCounts:
     """Three rules that see counts alone, on the rows of the recipe `DETECTOR` with the same seed."""
+
+    data: LanguageStrings = field(default_factory=LanguageStrings)
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
         """Fit on the training rows and score on the test rows; on the CPU whatever `device` is.
@@ -62,7 +64,7 @@ class RulesOnCounts:
             `best possible rule accuracy`, that of the exact Bayes rule from the probabilities which the strings were
             drawn with; all 0..1.
         """
-        split = LanguageStrings().split(PAGE_SEED + seed)
+        split = self.data.split(PAGE_SEED + seed)
         (training, labels), (test, wanted) = (
             (character_counts(x), y.numpy()) for x, y in (split.training, split.validation)
         )

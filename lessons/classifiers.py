@@ -46,7 +46,7 @@ def pool(outputs: Tensor, pooling: Pooling, lengths: Tensor | None = None) -> Te
 
 
 @dataclass(frozen=True)
-class SequenceClassifier:
+class RecurrentClassifierConfig:
     """Embedding, recurrent layer, linear head: the classifier of both lessons.
 
     `padding` is the token that fills short sequences; it is needed by the pooling "true last" alone.
@@ -68,9 +68,9 @@ class SequenceClassifier:
 
 
 class RecurrentClassifier(nn.Module):
-    """The model that `SequenceClassifier` configures. Tokens (batch, length) to logits (batch, classes)."""
+    """The model that `RecurrentClassifierConfig` configures. Tokens (batch, length) to logits (batch, classes)."""
 
-    def __init__(self, config: SequenceClassifier) -> None:
+    def __init__(self, config: RecurrentClassifierConfig) -> None:
         super().__init__()
         self.pooling = config.pooling
         self.padding = config.padding
@@ -99,7 +99,7 @@ class RecurrentClassifier(nn.Module):
 
 
 @dataclass(frozen=True)
-class BagOfEmbeddings:
+class BagOfEmbeddingsConfig:
     """The baseline that ignores order: the mean of the embeddings, one hidden layer, a linear head."""
 
     vocabulary: int = VOCABULARY
@@ -109,13 +109,13 @@ class BagOfEmbeddings:
 
     def build(self) -> nn.Module:
         """Construct the model on the CPU with weights from the global generator."""
-        return BagClassifier(self)
+        return BagOfEmbeddings(self)
 
 
-class BagClassifier(nn.Module):
-    """The model that `BagOfEmbeddings` configures. Tokens (batch, length) to logits (batch, classes)."""
+class BagOfEmbeddings(nn.Module):
+    """The model that `BagOfEmbeddingsConfig` configures. Tokens (batch, length) to logits (batch, classes)."""
 
-    def __init__(self, config: BagOfEmbeddings) -> None:
+    def __init__(self, config: BagOfEmbeddingsConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.vocabulary, config.embedding)
         self.head = nn.Sequential(
@@ -131,7 +131,7 @@ class BagClassifier(nn.Module):
 
 
 @dataclass(frozen=True)
-class CompleteClassifier:
+class SequenceClassifierConfig:
     """The classifier that closes week07.
 
     `pooled` says what reaches the head: "max" is what the page's code does (it concatenates maximum and mean, then
@@ -148,13 +148,13 @@ class CompleteClassifier:
 
     def build(self) -> nn.Module:
         """Construct the model on the CPU with weights from the global generator."""
-        return PooledClassifier(self)
+        return SequenceClassifier(self)
 
 
-class PooledClassifier(nn.Module):
-    """The model that `CompleteClassifier` configures. Tokens (batch, length) to logits (batch, classes)."""
+class SequenceClassifier(nn.Module):
+    """The model that `SequenceClassifierConfig` configures. Tokens (batch, length) to logits (batch, classes)."""
 
-    def __init__(self, config: CompleteClassifier) -> None:
+    def __init__(self, config: SequenceClassifierConfig) -> None:
         super().__init__()
         columns = 2 * config.hidden
         self.kept = columns if config.pooled == "max" else 2 * columns
@@ -175,7 +175,7 @@ class PooledClassifier(nn.Module):
         return logits
 
 
-ModelConfig = SequenceClassifier | BagOfEmbeddings | CompleteClassifier
+ModelConfig = RecurrentClassifierConfig | BagOfEmbeddingsConfig | SequenceClassifierConfig
 
 
 def parameter_count(model: nn.Module) -> int:

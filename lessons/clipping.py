@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lessons.classifiers import Cell, SequenceClassifier
+from lessons.classifiers import Cell, RecurrentClassifierConfig
 from lessons.memory_task import MemoryTask, memory_task
+from lessons.observation import Observation
+from lessons.settings import observed_settings
 from lessons.training import Step, Training, train
 
 
@@ -34,7 +36,7 @@ class ClippingProbe:
     """
 
     training: Training
-    model: SequenceClassifier = SequenceClassifier("rnn")
+    model: RecurrentClassifierConfig = RecurrentClassifierConfig("rnn")
     data: MemoryTask = MemoryTask()
 
     def run(self, seed: int, device: torch.device) -> dict[str, Any]:
@@ -42,7 +44,8 @@ class ClippingProbe:
 
         Returns:
             for each step `norms before` and `norms after` clipping, of all gradients together, and `changes`, the
-            Euclidean norm of the change of all parameters together.
+            Euclidean norm of the change of all parameters together; and at the page's seed `settings`, what was seen
+            of how the run was made.
         """
         inputs, labels = (part.to(device) for part in self.data.split(seed).training)
         torch.manual_seed(seed)
@@ -59,8 +62,10 @@ class ClippingProbe:
             after.append(gradient_vector(step.model).norm().item())
             changes.append((parameters - before_step).norm().item())
 
-        trace = train(model, inputs, labels, self.training, observe=observe)
-        return {"norms before": trace.norms, "norms after": after, "changes": changes}
+        seen = Observation(model) if seed == 0 else None
+        trace = train(model, inputs, labels, self.training, observe=observe, observation=seen)
+        settings = {"settings": observed_settings(seen, self.data, self.model.build)} if seen else {}
+        return {"norms before": trace.norms, "norms after": after, "changes": changes, **settings}
 
 
 SGD_RATE = 0.5
@@ -87,7 +92,7 @@ def handed_over(cell: Cell, clip: float | None, seed: int, device: torch.device)
     """
     inputs, labels = memory_task(64, 8, seed)
     torch.manual_seed(seed)
-    model = SequenceClassifier(cell).build().to(device)
+    model = RecurrentClassifierConfig(cell).build().to(device)
     one_step = Training("sgd", epochs=1, batch_size=None, clip=clip)
     trace = train(model, inputs.to(device), labels.to(device), one_step)
     return trace.norms[0], gradient_vector(model).cpu()

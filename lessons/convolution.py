@@ -44,11 +44,11 @@ class ConvolutionalNetwork(nn.Module):
         """Classify int64 tokens of shape (batch, length ≥ 1); returns float logits of shape (batch, classes).
 
         Raises:
-            ValueError: if the head is for another length, or the sequences are empty.
+            ValueError: if the sequences are empty.
+            RuntimeError: by the head, if it is for another length.
         """
-        length = tokens.shape[1]
-        if length == 0 or self.length not in (None, length):
-            raise ValueError(f"cannot classify sequences of length {length}: expected {self.length or 'at least 1'}")
+        if tokens.shape[1] == 0:
+            raise ValueError("cannot classify sequences of length 0: there is no position to pool over")
         features = self.convolution(self.embedding(tokens).transpose(1, 2)).relu()
         pooled = features.amax(dim=2) if self.length is None else features.flatten(1)
         logits: Tensor = self.head(pooled)

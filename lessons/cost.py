@@ -7,7 +7,7 @@ products from the library's counter, which reports 0 for an LSTM layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -84,3 +84,41 @@ def sequential_depth(output: Tensor) -> int:
         else:
             depths[pending.pop()] = 1 + max((depths[other] for other in before), default=0)
     return depths[output.grad_fn] if output.grad_fn is not None else 0
+
+
+def training_gradients(cell: RecurrentCell, inputs: Tensor) -> tuple[Tensor, ...]:
+    """Make the forward and the backward pass of one training step; the loss is the sum of all outputs.
+
+    Args:
+        cell: from `features` to `hidden`.
+        inputs: float of shape (batch, length ≥ 1, features).
+
+    Returns:
+        the gradient of each of the cell's parameters, with both passes recorded, so that `sequential_depth` sees both.
+    """
+    return torch.autograd.grad(recur(cell, inputs).sum(), list(cell.parameters()), create_graph=True)
+
+
+def waits_for(outputs: Sequence[Tensor], step: int) -> set[int]:
+    """Tell for which other steps one step of a computation waits itself, and not by way of another.
+
+    Args:
+        outputs: of steps 1, 2, …, each with its computation recorded.
+        step: which one to ask about.
+
+    Returns:
+        the numbers of the steps whose outputs it takes.
+    """
+    steps = {output.grad_fn: number for number, output in enumerate(outputs, start=1)}
+    found: set[int] = set()
+    seen: set[Node] = set()
+    pending = [outputs[step - 1].grad_fn]
+    while pending:
+        node = pending.pop()
+        for before, _ in node.next_functions if node is not None else ():
+            if before in steps:
+                found.add(steps[before])
+            elif before is not None and before not in seen:
+                seen.add(before)
+                pending.append(before)
+    return found

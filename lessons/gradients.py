@@ -92,6 +92,7 @@ class GradientProbe:
 
 
 PLAIN_RNN_PROBE = GradientProbe("rnn")
+GRU_PROBE = GradientProbe("gru")
 LSTM_PROBE = GradientProbe("lstm")
 
 FORGET_BIASES = (1.0, 3.0, 5.0)
@@ -144,6 +145,21 @@ class RecurrenceProbe:
         last = visited[-1] @ (direction / direction.norm())
         gradients = torch.autograd.grad(last.sum(), visited)
         return {"norms": [gradient.norm().item() for gradient in reversed(gradients)]}
+
+
+FAR = 1000
+"""Steps after which a gradient that does not stay has shown it: gains of 0.99 and 1.01 change it ten-thousandfold."""
+
+NEAR_ONE = {
+    **{f"linear, gain {gain:g}": RecurrenceProbe(gain, steps=FAR) for gain in (0.9, 0.99, 1.0, 1.01, 1.1)},
+    "tanh, gain 1, inputs of 0.0001": RecurrenceProbe(1.0, "tanh", steps=FAR, input_scale=1e-4),
+}
+"""Settings of a plain recurrence around the border between a gradient that shrinks and one that grows."""
+
+
+def stays(norms: Sequence[float]) -> bool:
+    """Say whether a gradient of such norms, t = 0, 1, … steps back, neither halves nor doubles at any step."""
+    return all(norms[0] / 2 < norm < 2 * norms[0] for norm in norms)
 
 
 def jacobian_by_autograd(

@@ -8,13 +8,14 @@ A worked example, the first two rows that data seed 0 gives at length 8:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from lessons.splits import Split
+from lessons.splits import Source, Split
 
 VOCABULARY = 10
 """Tokens 0..9; 0 is never drawn, so that it is free to mean padding or "hidden"."""
@@ -65,6 +66,15 @@ class MemoryTask:
         training = memory_task(self.training_rows, self.length, 2 * seed)
         validation = memory_task(self.validation_rows, self.length, 2 * seed + 1)
         return Split(self._seen(training), self._seen(validation))
+
+    def source(self, inputs: Tensor, seeds: Iterable[int]) -> Source | None:
+        """Return from which of these data seeds whole rows of shape (rows, length) come; None if from none of them."""
+        rows, length = inputs.shape
+        for seed in seeds:
+            sequences, labels = memory_task(rows, length, seed)
+            if torch.equal(sequences, inputs.cpu()):
+                return Source(seed, rows, length, labels)
+        return None
 
     def _seen(self, part: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         sequences, labels = part

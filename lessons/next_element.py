@@ -6,6 +6,7 @@ place in ten, on average, has been drawn anew from 1..5 (and so keeps its right 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lessons.observation import Observation
+from lessons.settings import observed_settings
+from lessons.splits import Source
 from lessons.training import Step, Training, train
 
 NOISE = 0.1
@@ -74,6 +78,20 @@ def next_element_loss(logits: Tensor, targets: Tensor) -> Tensor:
         targets: int64 of shape (batch, length).
     """
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+@dataclass(frozen=True)
+class NoisyCycle:
+    """The rows of the noisy cycle, of which a model reads all positions but the last."""
+
+    def source(self, inputs: Tensor, seeds: Iterable[int]) -> Source | None:
+        """Return from which of these seeds inputs of shape (rows, length − 1) come; None if from none of them."""
+        for seed in seeds:
+            tokens = noisy_cycle(seed)
+            read, targets = shifted(tokens)
+            if torch.equal(read, inputs.cpu()):
+                return Source(seed, len(tokens), tokens.shape[1], targets)
+        return None
 
 
 @dataclass(frozen=True)
@@ -180,7 +198,8 @@ class CycleRecipe:
             `losses` of each epoch's forward pass; `accuracies` after the step of every epoch (share of all
             positions, 0..1); `norms`, the global gradient norm of each step; `logits` of the six tokens after 20
             tokens of the clean cycle; and for each temperature T `generated at temperature T`, a string of 20 digits,
-            and `right steps at temperature T`, the share of the text's steps that follow the cycle, 0..1.
+            and `right steps at temperature T`, the share of the text's steps that follow the cycle, 0..1. At the
+            page's seed also `settings`, what was seen of how the run was made.
         """
         inputs, targets = (part.to(device) for part in shifted(noisy_cycle(seed)))
         torch.manual_seed(seed)
@@ -191,8 +210,13 @@ class CycleRecipe:
         def observe(step: Step) -> None:
             accuracies.append((model(inputs).argmax(-1) == targets).double().mean().item())
 
-        trace = train(model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe)
+        seen = Observation(model) if seed == 0 else None
+        trace = train(
+            model, inputs, targets, self.training, loss_function=next_element_loss, observe=observe, observation=seen
+        )
         generated: dict[str, Any] = {}
+        if seen is not None:
+            generated["settings"] = observed_settings(seen, NoisyCycle(), self.model.build, accuracy=accuracies[-1])
         for temperature in self.temperatures:
             text = generate(model, temperature, seed, count=self.text - 1)
             generated[f"generated at temperature {temperature}"] = "".join(map(str, text[:PAGE_TEXT]))

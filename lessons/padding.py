@@ -1,4 +1,4 @@
-"""Sequences of unequal length in one rectangle, and three ways to read them at their true ends.
+"""Sequences of unequal length in one rectangle, and how to read them where they are real.
 
 A worked example, the page's own sequences and their rectangle:
 
@@ -23,11 +23,12 @@ PAGE_SEQUENCES = ((1, 2, 3, 4, 5), (6, 7), (8, 9, 1))
 RecurrentLayer = nn.RNN | nn.GRU | nn.LSTM
 
 
-def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Fill sequences up to the longest with `PADDING`.
+def pad(sequences: Sequence[Sequence[int]], padding: int = PADDING) -> tuple[Tensor, Tensor]:
+    """Fill sequences up to the longest.
 
     Args:
         sequences: at least one, none of them empty.
+        padding: the token to fill with.
 
     Returns:
         tokens, int64 of shape (sequences, longest), and lengths, int64 of shape (sequences,).
@@ -37,7 +38,7 @@ def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """
     if not sequences or not all(sequences):
         raise ValueError("padding needs at least one sequence, and none of length 0: an empty one has no last position")
-    tokens = pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True, padding_value=PADDING)
+    tokens = pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True, padding_value=padding)
     return tokens, torch.tensor([len(sequence) for sequence in sequences])
 
 
@@ -66,6 +67,26 @@ def run(layer: RecurrentLayer, inputs: Tensor, lengths: Tensor | None = None) ->
     return outputs, state[0] if isinstance(state, tuple) else state
 
 
+def real_by_length(lengths: Tensor, longest: int) -> Tensor:
+    """Mark the real positions of a rectangle by its sequences' lengths, int64 of shape (batch,), values 1..longest.
+
+    Returns:
+        bool of shape (batch, longest).
+    """
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+
+def real_by_token(tokens: Tensor, padding: int = PADDING) -> Tensor:
+    """Mark the positions of a rectangle that hold another token than `padding`.
+
+    These are the real ones only where no sequence contains `padding` as a token of its own.
+
+    Returns:
+        bool of the tokens' shape.
+    """
+    return tokens != padding
+
+
 def masked_mean(outputs: Tensor, lengths: Tensor) -> Tensor:
     """Mean over each sequence's own positions.
 
@@ -76,6 +97,6 @@ def masked_mean(outputs: Tensor, lengths: Tensor) -> Tensor:
     Returns:
         float of shape (batch, features).
     """
-    real = torch.arange(outputs.shape[1], device=outputs.device) < lengths[:, None]
+    real = real_by_length(lengths, outputs.shape[1])
     # A mask by selection, not by multiplication, keeps out whatever stands in the padding, NaN included.
     return torch.where(real[..., None], outputs, 0).sum(dim=1) / lengths[:, None]

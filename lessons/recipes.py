@@ -13,12 +13,14 @@ from typing import Protocol
 import torch
 
 from lesson_claims import Outcome, Recipe
-from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
+from lessons.classifiers import BagOfEmbeddingsConfig, ModelConfig, RecurrentClassifierConfig, SequenceClassifierConfig
 from lessons.clipping import ClippingProbe
 from lessons.counts import COUNTS_BASELINE
 from lessons.detector import PADDING, PAGE_SEED, LanguageStrings
 from lessons.memory_task import MemoryTask
 from lessons.next_element import CycleRecipe
+from lessons.observation import Observation
+from lessons.settings import observed_settings
 from lessons.splits import Split
 from lessons.training import Training, accuracy, train_together
 
@@ -53,7 +55,7 @@ class Classification:
         Returns:
             `accuracy` on the validation rows and `NAME accuracy` on each further part, 0..1; `losses`, the mean
             training loss of each epoch; `largest norms`, the largest global gradient norm (before clipping) of each
-            epoch.
+            epoch; and at the page's seed `settings`, what was seen of how the run was made.
         """
         ((_, outcome),) = self.run_with([], seed, device)
         return outcome
@@ -67,6 +69,7 @@ class Classification:
             each recipe as it is finished, with what `run` alone would return.
         """
         recipes = {recipe.training: recipe for recipe in (self, *others)}
+        is_page = seed == 0
         seed += self.page_seed
         split = self.data.split(seed)
         inputs, labels = (part.to(device) for part in split.training)
@@ -74,12 +77,16 @@ class Classification:
         model = self.model.build().to(device)
         if self.training.reseed:
             torch.manual_seed(seed)
-        for training, trace in train_together(model, inputs, labels, recipes):
+        seen = Observation(model) if is_page else None
+        for training, trace in train_together(model, inputs, labels, recipes, seen):
             steps = len(trace.norms) // training.epochs
+            score = accuracy(model, *(part.to(device) for part in split.validation))
+            settings = observed_settings(seen, self.data, self.model.build, accuracy=score) if seen else None
             yield (
                 recipes[training],
                 {
-                    "accuracy": accuracy(model, *(part.to(device) for part in split.validation)),
+                    "accuracy": score,
+                    **({"settings": settings} if settings else {}),
                     **{
                         f"{name} accuracy": accuracy(model, *(part.to(device) for part in other))
                         for name, other in split.others.items()
@@ -95,16 +102,16 @@ class Classification:
 CLIPPED = Training(clip=1.0)
 CLIPPED_8_EPOCHS = Training(epochs=8, clip=1.0)
 
-PLAIN_RNN = SequenceClassifier("rnn")
-GRU = SequenceClassifier("gru")
-LSTM = SequenceClassifier("lstm")
-TWO_LAYERS = SequenceClassifier("lstm", layers=2)
-BIDIRECTIONAL = SequenceClassifier("lstm", bidirectional=True)
+PLAIN_RNN = RecurrentClassifierConfig("rnn")
+GRU = RecurrentClassifierConfig("gru")
+LSTM = RecurrentClassifierConfig("lstm")
+TWO_LAYERS = RecurrentClassifierConfig("lstm", layers=2)
+BIDIRECTIONAL = RecurrentClassifierConfig("lstm", bidirectional=True)
 
 POOLINGS = {
     "last": Classification(MemoryTask(), LSTM),
-    "mean": Classification(MemoryTask(), SequenceClassifier("lstm", pooling="mean")),
-    "max": Classification(MemoryTask(), SequenceClassifier("lstm", pooling="max")),
+    "mean": Classification(MemoryTask(), RecurrentClassifierConfig("lstm", pooling="mean")),
+    "max": Classification(MemoryTask(), RecurrentClassifierConfig("lstm", pooling="max")),
 }
 """week07 day 3: how the outputs become one vector."""
 
@@ -145,11 +152,11 @@ CYCLE = CycleRecipe()
 GENERATION = replace(CYCLE, training=replace(CYCLE.training, clip=None), temperatures=(0.2, 1.0, 2.0))
 """week07 day 6: the same without clipping, then generation."""
 
-COMPLETE = Classification(MemoryTask(), CompleteClassifier(), CLIPPED_8_EPOCHS)
+COMPLETE = Classification(MemoryTask(), SequenceClassifierConfig(), CLIPPED_8_EPOCHS)
 """week07 day 7: the complete classifier as its code has it."""
 
 COMPARISON = {
-    "bag of embeddings": Classification(MemoryTask(), BagOfEmbeddings(), CLIPPED_8_EPOCHS),
+    "bag of embeddings": Classification(MemoryTask(), BagOfEmbeddingsConfig(), CLIPPED_8_EPOCHS),
     "plain RNN": Classification(MemoryTask(), PLAIN_RNN, CLIPPED_8_EPOCHS),
     "GRU": Classification(MemoryTask(), GRU, CLIPPED_8_EPOCHS),
     "LSTM": Classification(MemoryTask(), LSTM, CLIPPED_8_EPOCHS),
@@ -157,11 +164,11 @@ COMPARISON = {
 }
 """week07 day 7: five models, one table."""
 
-READ_AFTER_PADDING = SequenceClassifier("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
-READ_AT_LAST_CHARACTER = replace(READ_AFTER_PADDING, pooling="true last", padding=PADDING)
+LANG_NET = RecurrentClassifierConfig("lstm", vocabulary=PADDING + 1, classes=3, hidden=32)
+READ_AT_LAST_CHARACTER = replace(LANG_NET, pooling="true last", padding=PADDING)
 
 DETECTOR = Classification(
-    LanguageStrings(), READ_AFTER_PADDING, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=PAGE_SEED
+    LanguageStrings(), LANG_NET, Training(learning_rate=5e-3, epochs=15, reseed=False), page_seed=PAGE_SEED
 )
 """detector: read at the last position of the padded sequence, as the page has it."""
 

@@ -1,4 +1,7 @@
-"""What every data set hands to training: a training part, a validation part, and further parts to look at."""
+"""What every data set hands to training: a training part, a validation part, and further parts to look at.
+
+And where rows that a run has used come from.
+"""
 
 from __future__ import annotations
 
@@ -17,3 +20,22 @@ class Split:
     training: Part
     validation: Part
     others: dict[str, Part] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, found by drawing the data again.
+
+    Attributes:
+        seed: the data seed.
+        rows: how many they are; or which ones of how many, such as "1 to 1200 of 1500".
+        length: positions of the data's sequences.
+        labels: theirs, int64 of shape (rows,), or (rows, …) where every position has one.
+        contents: what else can be told from the rows, by name.
+    """
+
+    seed: int
+    rows: int | str
+    length: int
+    labels: Tensor
+    contents: dict[str, str] = field(default_factory=dict)

@@ -1,10 +1,12 @@
-"""Reading an endless stream one element at a time: a recurrence carried on, and what it keeps in memory."""
+"""Reading an endless stream one element at a time: a recurrence carried on, and the memory that its process takes."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
+import psutil
 import torch
 from torch import Tensor, nn
 
@@ -45,12 +47,38 @@ def as_layer(cell: RecurrentCell) -> nn.RNN | nn.GRU | nn.LSTM:
     return layer
 
 
-def live_tensor_bytes() -> int:
-    """Bytes of all storages that a tensor of this process keeps alive, on every device."""
-    gc.collect()
-    storages = {}
-    for item in gc.get_objects():
-        if type(item) in (Tensor, nn.Parameter):
-            storage = item.untyped_storage()
-            storages[storage.data_ptr()] = storage.nbytes()
-    return sum(storages.values())
+def memory_along_stream(
+    width: int, places: Sequence[int], device: torch.device, *, keep_sums: bool = False
+) -> list[int]:
+    """Read a stream of noise in a new process that does nothing else, and measure that process on the way.
+
+    A process of its own, because one that has done other things has freed memory, in which what is kept would hide.
+
+    Args:
+        width: of the elements and of the plain recurrence that reads them.
+        places: after how many elements to measure, increasing, each ≥ 1.
+        device: on which the cell runs.
+        keep_sums: whether to keep one number per element, to see that it shows.
+
+    Returns:
+        the process's memory in bytes after so many elements: what is resident, and on a GPU what tensors take there.
+    """
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(_memory_along_stream, width, places, str(device), keep_sums=keep_sums).result()
+
+
+@torch.inference_mode()
+def _memory_along_stream(width: int, places: Sequence[int], device: str, *, keep_sums: bool) -> list[int]:
+    torch.set_num_threads(1)
+    on = torch.device(device)
+    memory, sums = [], []
+    outputs = stream(nn.RNNCell(width, width).to(on), noise(width, 0, on))
+    for read, output in enumerate(outputs, start=1):
+        if keep_sums:
+            sums.append(output.sum().item())
+        if read in places:
+            on_gpu = torch.cuda.memory_allocated(on) if on.type == "cuda" else 0
+            memory.append(psutil.Process().memory_info().rss + on_gpu)
+        if read == places[-1]:
+            break
+    return memory

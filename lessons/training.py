@@ -16,9 +16,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lessons.observation import Epoch, Observation, Update
 from lessons.optimizers import OPTIMIZERS
 
 Loss = Callable[[Tensor, Tensor], Tensor]
+
+PROBE_SCALES = (1e6, 1e5)
+"""Factors of the loss that make gradients far larger than any limit of a page, and a step unlike the one before."""
+
+PROBE_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,13 @@ class Loop:
     """A training that goes on epoch by epoch, and can go back to a checkpoint between two epochs."""
 
     def __init__(
-        self, model: nn.Module, inputs: Tensor, targets: Tensor, training: Training, loss_function: Loss
+        self,
+        model: nn.Module,
+        inputs: Tensor,
+        targets: Tensor,
+        training: Training,
+        loss_function: Loss,
+        observation: Observation | None = None,
     ) -> None:
         """Start before the first epoch; see `train` for the arguments."""
         self._model = model
@@ -147,6 +159,11 @@ class Loop:
         self._changing = [*self._updated, *model.buffers(), *self._update.state]
         self._losses: list[Tensor] = []
         self._norms: list[Tensor] = []
+        self._observation = observation
+        self._before_update: Callable[[Sequence[nn.Parameter]], None] | None = None
+        if observation is not None:
+            observation.begin(model, inputs, targets)
+            self._before_update = observation.before_update
 
     @property
     def epoch(self) -> int:
@@ -166,23 +183,67 @@ class Loop:
         self._model.train()
         losses: list[Tensor] = []
         norms: list[Tensor] = []
+        if self._observation is not None:
+            self._observation.begin_epoch()
         for batch, batch_targets in shuffled_batches(self._inputs, self._targets, self._batch_size):
-            for parameter in self._updated:
-                if parameter.grad is not None:
-                    parameter.grad.zero_()
-            loss = self._loss_function(self._model(batch), batch_targets)
-            loss.backward()  # type: ignore[no-untyped-call]
-            norm = global_norm([p.grad for p in self._parameters if p.grad is not None])
-            if clip is not None:
-                nn.utils.clip_grads_with_norm_(self._updated, clip, norm)
-            self._update()
+            loss, norm = self._step(batch, batch_targets, clip)
             losses.append(loss.detach())
             norms.append(norm)
             if observe is not None:
                 observe(Step(self.epoch, len(self._norms) + len(norms) - 1, loss.item(), self._model))
+        if self._observation is not None:
+            self._observation.end_epoch()
         self._losses.append(torch.stack(losses).mean())
         self._norms += norms
         return torch.stack(norms)
+
+    def _step(self, batch: Tensor, targets: Tensor, clip: float | None) -> tuple[Tensor, Tensor]:
+        """Make one step; return the loss and the global gradient norm before any clipping, both before the update."""
+        for parameter in self._updated:
+            if parameter.grad is not None:
+                parameter.grad.zero_()
+        loss = self._loss_function(self._model(batch), targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = global_norm([p.grad for p in self._parameters if p.grad is not None])
+        if clip is not None:
+            nn.utils.clip_grads_with_norm_(self._updated, clip, norm)
+        if self._before_update is not None:
+            self._before_update(self._updated)
+        self._update()
+        return loss, norm
+
+    def finish(self, clip: float | None) -> None:
+        """Tell the observation, if there is one, that a training with this clipping is over."""
+        if self._observation is not None:
+            self._observation.finish(lambda: self._probe(clip))
+
+    def _probe(self, clip: float | None) -> list[Update]:
+        """Take two steps with very large gradients from the first weights, and go back to where the training stood.
+
+        A training whose gradients never reach the limit does not show it otherwise.
+        """
+        kept = self.checkpoint()
+        loss_function, before_update = self._loss_function, self._before_update
+        handed: list[Tensor] = []
+        updates = []
+        self._before_update = lambda updated: handed.append(_vector(each.grad for each in updated))
+        for tensor in self._update.state:
+            tensor.zero_()
+        if self._observation is not None:
+            self._set_parameters(self._observation.initial)
+        for scale in PROBE_SCALES:
+            self._loss_function = _times(scale, loss_function)
+            before = _vector(self._updated)
+            self._step(self._inputs[:PROBE_ROWS], self._targets[:PROBE_ROWS], clip)
+            updates.append(Update(handed[-1], _vector(self._updated) - before))
+        self._loss_function, self._before_update = loss_function, before_update
+        self.restore(kept)
+        return updates
+
+    @torch.no_grad()
+    def _set_parameters(self, values: Iterable[Tensor]) -> None:
+        for parameter, value in zip(self._parameters, values, strict=True):
+            parameter.copy_(value)
 
     def trace(self) -> Trace:
         """Return what the training has shown of itself so far."""
@@ -197,6 +258,7 @@ class Loop:
             list(self._norms),
             torch.random.get_rng_state(),
             _device_generator(self._inputs.device),
+            list(self._observation.epochs) if self._observation is not None else [],
         )
 
     @torch.no_grad()
@@ -208,6 +270,17 @@ class Loop:
         self._norms = list(checkpoint.norms)
         torch.random.set_rng_state(checkpoint.generator)
         _set_device_generator(self._inputs.device, checkpoint.device_generator)
+        if self._observation is not None:
+            self._observation.epochs = list(checkpoint.observed)
+
+
+def _times(scale: float, loss_function: Loss) -> Loss:
+    return lambda outputs, targets: scale * loss_function(outputs, targets)
+
+
+def _vector(tensors: Iterable[Tensor | None]) -> Tensor:
+    """Concatenate copies of tensors, in float64 of shape (numbers,)."""
+    return torch.cat([each.detach().double().reshape(-1) for each in tensors if each is not None])
 
 
 def _device_generator(device: torch.device) -> Tensor | None:
@@ -233,6 +306,7 @@ class Checkpoint:
         norms: the steps' so far.
         generator: state of the global random generator on the CPU.
         device_generator: of the one on the device, if that is another.
+        observed: the epochs so far, as an observation has seen them.
     """
 
     tensors: Sequence[Tensor]
@@ -240,6 +314,7 @@ class Checkpoint:
     norms: Sequence[Tensor]
     generator: Tensor
     device_generator: Tensor | None
+    observed: Sequence[Epoch]
 
 
 def train(
@@ -250,6 +325,7 @@ def train(
     *,
     loss_function: Loss = functional.cross_entropy,
     observe: Callable[[Step], None] | None = None,
+    observation: Observation | None = None,
 ) -> Trace:
     """Train a model in place.
 
@@ -260,13 +336,15 @@ def train(
         training: the recipe.
         loss_function: from (model output, targets) to a scalar.
         observe: called after each step.
+        observation: of this model; it is told of the epochs.
 
     Returns:
         the losses of the epochs and the gradient norms of the steps.
     """
-    loop = Loop(model, inputs, targets, training, loss_function)
+    loop = Loop(model, inputs, targets, training, loss_function, observation)
     while loop.epoch < training.epochs:
         loop.run_epoch(training.clip, observe)
+    loop.finish(training.clip)
     return loop.trace()
 
 
@@ -275,6 +353,7 @@ def train_together(
     inputs: Tensor,
     targets: Tensor,
     trainings: Iterable[Training],
+    observation: Observation | None = None,
 ) -> Iterator[tuple[Training, Trace]]:
     """Train a classifier by several recipes that differ in epochs and clipping alone; what they share is made once.
 
@@ -285,13 +364,14 @@ def train_together(
         inputs: as for `train`.
         targets: as for `train`.
         trainings: no two alike.
+        observation: as for `train`.
 
     Yields:
         each training as it is finished, with its trace. Until the next one is asked for, the model is what came out of
-        it; and nothing may be drawn from the global random generator.
+        it, and the observation is of this training; and nothing may be drawn from the global random generator.
     """
     first, *others = trainings
-    loop = Loop(model, inputs, targets, first, functional.cross_entropy)
+    loop = Loop(model, inputs, targets, first, functional.cross_entropy, observation)
     branches = [(loop.checkpoint(), [first, *others])]
     while branches:
         checkpoint, together = branches.pop()
@@ -304,7 +384,12 @@ def train_together(
             if parting:  # in the middle of this epoch, which they make again from its beginning
                 branches.append((checkpoint, parting))
             staying = [training for training in together if training not in parting]
-            yield from ((training, loop.trace()) for training in staying if training.epochs == loop.epoch)
+            for training in staying:
+                if training.epochs == loop.epoch:
+                    loop.finish(training.clip)
+                    if observation is not None:  # another training may have been scored since this epoch
+                        observation.scored.clear()
+                    yield training, loop.trace()
             together = [training for training in staying if training.epochs > loop.epoch]
 
 

@@ -32,7 +32,7 @@ from studies.seed_plans import (
     outcome,
 )
 
-CLAIMS, HOLDING, REFUTED = 48, 38, 9
+CLAIMS, HOLDING, REFUTED = 63, 47, 13
 """The claims of this project that are decided over seeds, and how many are on record with which verdict."""
 
 SEQUENTIAL = Levels(LEVEL * HOLDING / CLAIMS, LEVEL * REFUTED / CLAIMS, every_look=True)

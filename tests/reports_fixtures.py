@@ -21,6 +21,10 @@ STATEMENTS = (
     "With `batch_first=True` the layer reads (batch, sequence, features).",
     "GRU and LSTM are usually indistinguishable in accuracy.",
 )
+OURS = 10
+"""Place of the claim that the page does not make."""
+ADDED = 11
+"""Place of a claim that holds and has an addition."""
 UNEXPECTED = (23, 57)
 """Places of the claims whose verdict is not the expected one."""
 SENTENCES = {
@@ -82,6 +86,12 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
              "claims": names[n * 9 : n * 9 + n % 4 + 1]}
             for n in range(8)
         ],
+        "undecided": [
+            {"lesson": "week07", "part": "Day 7", "where": "the end", "says": "Most people use it.",
+             "reason": "It is about people, and nothing here observes them."},
+            {"lesson": "detector", "part": "", "where": "", "says": "It pays on small devices.",
+             "reason": "No such device is here."},
+        ],
         "see": {names[0]: [names[5], names[-1]], names[5]: [names[0]]},
         "source": {f"claims/test_{name}.py::test": f"claims/test_{name}.py#L{n}" for n, name in enumerate(names)},
     }  # fmt: skip
@@ -90,7 +100,7 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
 
 def _claim(rows, random_, lesson, name, part, where, seeds):
     place = len(rows["claims"])
-    verdict = {3: "refuted", 9: "error", 23: "refuted", 57: "inconclusive"}.get(
+    verdict = {3: "refuted", 9: "error", OURS: "holds", ADDED: "holds", 23: "refuted", 57: "inconclusive"}.get(
         place, random_.choices(["holds", "refuted", "inconclusive", "error"], [80, 16, 5, 1])[0]
     )
     statement = STATEMENTS[place % len(STATEMENTS)]
@@ -100,7 +110,7 @@ def _claim(rows, random_, lesson, name, part, where, seeds):
     claim = {
         "claim": name, "lesson": lesson, "part": part, "where": where, "statement": statement, "kind": kind,
         "verdict": verdict, "expected": expected, "changed": place in UNEXPECTED, "wins": WINS[verdict].get(seeds),
-        "seeds": seeds, "checks": 1,
+        "ours": place == OURS, "seeds": seeds, "checks": 1,
         "evidence": SENTENCES[verdict].format(n=seeds), "seconds": random_.random() * 9,
     }  # fmt: skip
     rows["claims"].append(claim)
@@ -126,9 +136,15 @@ def _claim(rows, random_, lesson, name, part, where, seeds):
              "evidence": SENTENCES["holds"].format(n=seeds)}
         )  # fmt: skip
         rows["errata"].append(
-            {"claim": name, "figure": "", "part": part, "where": where, "says": statement,
+            {"claim": name, "remark": "erratum", "figure": "", "part": part, "where": where, "says": statement,
+             "evidence_for_truth": SENTENCES["holds"].format(n=seeds),
              "truth": "What is bounded is the gradient handed to the optimiser; Adam rescales it.",
              "evidence": SENTENCES["refuted"], "suggestion": "Say “gradient” where the page says “step”."}
+        )  # fmt: skip
+    if place == ADDED:
+        rows["errata"].append(
+            {"claim": name, "remark": "addition", "figure": "", "part": part, "where": where, "says": statement,
+             "truth": "It takes twice the epochs.", "evidence": claim["evidence"], "suggestion": "Train for longer."}
         )  # fmt: skip
 
 
@@ -233,6 +249,7 @@ def nasty() -> Run:
         "environment": dict(zip(NASTY, NASTY, strict=True)), "repository": "javascript:alert(1)",
         "lessons": {text: {"title": text, "parts": [{"name": text, "title": text}]} for text in NASTY},
         "checklist": [{"advice": text, "claims": [text]} for text in NASTY],
+        "undecided": [dict.fromkeys(("lesson", "part", "where", "says", "reason"), text) for text in NASTY],
         "source": {text: text for text in NASTY}, "see": {text: list(NASTY) for text in NASTY},
         "options": {"x": NASTY[0]},
     }  # fmt: skip

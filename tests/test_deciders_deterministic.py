@@ -21,7 +21,7 @@ def test_every_names_the_counter_example():
         "steps stay under the limit: all of 2 cases."
     )
     decision = every(((p, p != 0.3) for p in (0.1, 0.3)), what="no-op")
-    assert (decision.verdict, decision.sentence) == (Verdict.REFUTED, "no-op: fails in 1 of 2 cases, first 0.3.")
+    assert (decision.verdict, decision.sentence) == (Verdict.REFUTED, "no-op: fails in 1 of 2 cases, for example 0.3.")
     assert (decision.level, decision.p) == (0.0, None)
 
 

@@ -14,9 +14,19 @@ import msgspec
 import pytest
 
 import lesson_claims
-from lesson_claims.project import _Settings
-from lesson_claims.registry import _ClaimTable, _CorrectedTable, _LessonTable, _PartTable
-from lesson_claims.results.columns import JUDGEMENTS, PLATFORMS, TABLES, TRENDS, Column
+from lesson_claims.commands.where import COMMAND, page
+from lesson_claims.project import _Settings, read_project
+from lesson_claims.registry import (
+    _AdditionTable,
+    _ClaimTable,
+    _CorrectedTable,
+    _ErratumTable,
+    _LessonTable,
+    _PartTable,
+    _UndecidedTable,
+    load_registry,
+)
+from lesson_claims.results.columns import JUDGEMENTS, PLATFORMS, STATEMENTS, TABLES, TRENDS, Column
 from lesson_claims.results.drift_tables import DriftInfo
 from lesson_claims.results.run_info import RunInfo
 
@@ -96,7 +106,7 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
 
 
 RAISED = {"DeviceError", "FigureFileError", "LooksError", "ProjectError", "RecordedError", "RegistryError",
-          "RunStoreError", "UsageError"}  # fmt: skip
+          "RunStoreError", "SettingsError", "UsageError"}  # fmt: skip
 """The errors whose messages an author meets before and while checks run: the docs explain each."""
 
 
@@ -139,6 +149,7 @@ def described(page: Path, heading: str) -> set[str]:
     ("file", "columns"),
     [
         *((f"{name}.csv", columns) for name, columns in TABLES.items()),
+        ("statements.csv", STATEMENTS),
         ("drift.csv", JUDGEMENTS),
         ("trends.csv", TRENDS),
         ("platforms.csv", PLATFORMS),
@@ -161,12 +172,37 @@ def test_every_field_is_described(file: str, fields: type[msgspec.Struct]) -> No
         ("lesson-files.md", "field of `[part]`", _PartTable),
         ("lesson-files.md", "field of `[[claim]]`", _ClaimTable),
         ("lesson-files.md", "field of `[claim.corrected]`", _CorrectedTable),
+        ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _AdditionTable),
+        ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _ErratumTable),
+        ("lesson-files.md", "field of `[[undecided]]`", _UndecidedTable),
     ],
 )
 def test_every_field_of_a_lesson_is_described(page: str, table: str, structure: type[msgspec.Struct]) -> None:
     text = (DOCS / page).read_text(encoding="utf-8").split(f"| {table} |", 1)[1].split("\n\n", 1)[0]
     names = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
-    assert names == set(structure.__struct_fields__) - {"corrected", "erratum"}
+    assert names == set(structure.__struct_fields__) - {"corrected", "erratum", "addition"}
+
+
+def test_the_readme_counts_what_the_registry_has() -> None:
+    """What the numbers of the README are of, whatever the sentence around them."""
+    registry = load_registry(read_project(ROOT))
+    claims = registry.claims.values()
+    own = sum(claim.is_of_the_page for claim in claims)
+    undecided = len(registry.undecided)
+    figures = sum(len(each) for each in registry.figures.values())
+    corrected, ours = sum(claim.is_corrected for claim in claims), sum(claim.ours for claim in claims)
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for said in (
+        f"print {figures} figures",
+        f"make {own + undecided} statements: {own} claims, and {undecided} sentences that can't be decided here",
+        f"each of the {own + undecided} statements",
+        f"the {corrected} corrected claims, and {ours} claim{'' if ours == 1 else 's'} of ours",
+    ):
+        assert said in text
+
+
+def test_the_page_of_code_is_current() -> None:
+    assert (DOCS / "where.md").read_text(encoding="utf-8") == page(ROOT), f"{COMMAND} > docs/where.md"
 
 
 def test_every_public_name_is_in_the_reference() -> None:

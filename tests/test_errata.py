@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,11 +55,19 @@ def test_nothing_else_is_evaluated(text: str) -> None:
         fill(text, {"a": 0.5, "b": 1})
 
 
-def test_a_lottery_ticket_has_an_erratum_and_a_steady_figure_has_none() -> None:
+def test_a_lottery_ticket_has_an_addition_and_a_steady_figure_has_none() -> None:
     (ticket,) = errata(registry(), {}, [row([0.87, 0.63, 0.72, 0.70, 0.75], 0.5, 0.95)], {})
     assert ticket["figure"] == "LSTM accuracy"
+    assert ticket["remark"] == "addition", "a number that comes out is no error"
     assert "5 seeds give 0.63 to 0.87, median 0.72" in ticket["evidence"]
     assert errata(registry(), {}, [row([0.876, 0.877], 0.87, 0.88)], {}) == []
+
+
+@pytest.mark.parametrize("agreement", ["outside", "depends on the machine"])
+def test_a_printed_number_that_does_not_come_out_is_an_erratum(agreement: str) -> None:
+    moved = row([0.87, 0.63, 0.72], 0.5, 0.95, agreement) | {"page_low": 0.6, "page_high": 0.8, "platforms": 2}
+    (ticket,) = errata(registry(), {}, [moved], {})
+    assert ticket["remark"] == "erratum"
 
 
 def test_a_number_of_our_own_is_no_lottery_ticket() -> None:
@@ -73,17 +82,21 @@ def test_a_figure_that_was_not_measured_is_no_lottery_ticket() -> None:
 
 def test_a_refuted_claim_has_what_is_true_and_the_sentence_to_print() -> None:
     one = registry("refuted", "It is otherwise.", "It is {lowest LSTM accuracy:.2f} at least.")
-    rows = errata(one, {"course.day1.x": "refuted"}, [row([0.876, 0.877], 0.87, 0.88)], {"course.day1.x": "We saw it."})
+    seen = {"course.day1.x": "We saw it.", "course.day1.x.corrected": "We saw what is so."}
+    rows = errata(one, {"course.day1.x": "refuted"}, [row([0.876, 0.877], 0.87, 0.88)], seen)
     assert rows[0]["truth"] == "It is otherwise."
-    assert rows[0]["evidence"] == "We saw it."
+    assert (rows[0]["evidence"], rows[0]["evidence_for_truth"]) == ("We saw it.", "We saw what is so.")
+    assert rows[0]["remark"] == "erratum"
     assert rows[0]["suggestion"] == "It is 0.88 at least."
 
 
 @pytest.mark.parametrize(("corrected", "told"), [("holds", False), ("inconclusive", True), ("not run", True)])
 def test_a_truth_that_this_run_does_not_decide_says_so(corrected: str, told: bool) -> None:
     verdicts = {"course.day1.x": "refuted", "course.day1.x.corrected": corrected}
-    (found,) = errata(registry("refuted", "It is otherwise.", "It is not."), verdicts, [], {})
+    seen = {"course.day1.x.corrected": "So far it depends."}
+    (found,) = errata(registry("refuted", "It is otherwise.", "It is not."), verdicts, [], seen)
     assert found["truth"].endswith("this run does not decide it.)") is told
+    assert bool(found["evidence_for_truth"]) is not told, "what does not hold is no evidence"
 
 
 @pytest.mark.parametrize(
@@ -100,9 +113,23 @@ def test_what_is_suggested_for_a_lottery_ticket_has_the_digits_that_tell(values:
 
 
 @pytest.mark.parametrize(("verdict", "rows"), [("holds", 1), ("not run", 0), ("inconclusive", 0), ("error", 0)])
-def test_a_misleading_claim_has_an_erratum_where_it_was_decided(verdict: str, rows: int) -> None:
+def test_a_claim_has_its_addition_where_it_holds(verdict: str, rows: int) -> None:
     one = registry("holds", "It is so by a hair.", "It is so, but barely.")
-    assert len(errata(one, {"course.day1.x": verdict}, [], {})) == rows
+    found = errata(one, {"course.day1.x": verdict}, [], {})
+    assert [each["remark"] for each in found] == ["addition"] * rows
+
+
+def test_an_addition_gives_way_where_the_claim_is_refuted() -> None:
+    one = registry("holds", "It is so by a hair.", "It is so, but barely.")
+    (found,) = errata(one, {"course.day1.x": "refuted"}, [], {})
+    assert found["remark"] == "erratum"
+    assert found["truth"].startswith("This run refutes it")
+
+
+def test_a_claim_of_ours_is_never_an_error_of_the_page() -> None:
+    one = registry()
+    ours = replace(one.claims["course.day1.x"], ours=True)
+    assert errata(Registry({ours.id: ours}, {}), {ours.id: "refuted"}, [], {}) == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +141,7 @@ def test_a_claim_that_depends_on_the_seed_has_an_erratum_as_long_as_nothing_else
     one = registry("depends", "It depends on the seed.", "It is so in some runs.")
     sentences = {"course.day1.x": "So far it depends on the seed: 11 of 20."}
     found = errata(one, {"course.day1.x": verdict}, [], sentences)
-    assert len(found) == rows
+    assert [row["remark"] for row in found] == ["erratum"] * rows
     assert all(row["evidence"] == sentences["course.day1.x"] for row in found)
     assert all(row["suggestion"] == "It is so in some runs." for row in found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lessons.attention import AttentionProbe, gradient_by_position
+from lessons.attention import AttentionProbe, gradient_by_position, transformer_block
 
 
 class Mean(nn.Module):
@@ -32,3 +32,14 @@ def test_the_probe_depends_on_its_seed_alone() -> None:
     assert outcome == probe.run(1, torch.device("cpu"))
     assert outcome != probe.run(2, torch.device("cpu"))
     assert all(len(series) == 2 and min(series) > 0 for series in outcome.values())
+
+
+def test_the_probe_differentiates_in_the_first_input_and_in_the_last_but_one() -> None:
+    probe = AttentionProbe(lengths=(6,), batch=2)
+    outcome = probe.run(1, torch.device("cpu"))
+    torch.manual_seed(1)
+    block = transformer_block(probe.width, probe.heads)
+    direction = nn.functional.normalize(torch.randn(probe.width), dim=0)
+    by_position = gradient_by_position(block, torch.randn(2, 6, probe.width), direction)
+    assert outcome["gradients"] == [by_position[0].item()]
+    assert outcome["gradients of a neighbour"] == [by_position[4].item()]

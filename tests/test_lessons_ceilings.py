@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from lessons.ceilings import best_from_counts, best_guess_from_counts, best_without_first
+from lessons.ceilings import best_from_counts, best_guess_from_counts, best_guess_without_first, best_without_first
 from lessons.counts import digit_counts
 from lessons.memory_task import memory_task
 
@@ -36,11 +36,21 @@ def test_counts_ceiling_is_the_sum_over_all_rows(length: int) -> None:
 
 @pytest.mark.parametrize("length", [2, 3, 4, 5])
 def test_hidden_first_ceiling_is_the_sum_over_all_rows(length: int) -> None:
-    assert best_without_first(length) == by_definition(length, lambda row: row[1:])
+    for kept in range(length):
+        assert best_without_first(length, kept) == by_definition(
+            length,
+            lambda row, kept=kept: (row[1:], row[0] in row[1 : 1 + kept]),  # type: ignore[misc]
+        )
+
+
+def test_a_rule_that_keeps_the_first_digit_is_always_right() -> None:
+    assert best_without_first(8, kept=7) == 1
 
 
 @pytest.mark.parametrize("length", [3, 8, 16])
 def test_the_best_guess_reaches_the_ceiling(length: int) -> None:
     rows, labels = memory_task(100_000, length, seed=3)
-    right = (best_guess_from_counts(digit_counts(rows)) == labels.numpy()).mean()
-    assert abs(right - float(best_from_counts(length))) < 0.006  # four standard deviations
+    from_counts = (best_guess_from_counts(digit_counts(rows)) == labels.numpy()).mean()
+    assert abs(from_counts - float(best_from_counts(length))) < 0.006  # four standard deviations
+    from_the_rest = (best_guess_without_first(digit_counts(rows[:, 1:])) == labels.numpy()).mean()
+    assert abs(from_the_rest - float(best_without_first(length))) < 0.006

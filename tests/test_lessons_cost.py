@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from lessons.cost import RECURRENT_CELLS, attend, counted_operations, recur, sequential_depth
+from lessons.cost import (
+    RECURRENT_CELLS,
+    attend,
+    counted_operations,
+    recur,
+    sequential_depth,
+    training_gradients,
+    waits_for,
+)
 from lessons.streaming import as_layer
 
 sizes = st.integers(1, 6)
@@ -49,3 +57,23 @@ def test_nothing_computed_has_no_depth() -> None:
 def test_queries_are_the_whole_sequence_by_default() -> None:
     attention, inputs = nn.MultiheadAttention(4, 2, batch_first=True), torch.randn(2, 5, 4)
     torch.testing.assert_close(attend(attention, inputs, inputs[:, 1:3]), attend(attention, inputs)[:, 1:3])
+
+
+@pytest.mark.parametrize("name", sorted(RECURRENT_CELLS))
+def test_a_training_step_has_the_layer_s_gradients_and_goes_forward_and_back(name: str) -> None:
+    cell, inputs = RECURRENT_CELLS[name](3, 4), torch.randn(2, 6, 3)
+    gradients = training_gradients(cell, inputs)
+    layer = as_layer(cell)
+    expected = torch.autograd.grad(layer(inputs)[0].sum(), list(layer.parameters()))
+    torch.testing.assert_close(gradients, expected)
+    forward = sequential_depth(recur(cell, inputs))
+    assert max(map(sequential_depth, gradients)) > 1.5 * forward
+
+
+def test_a_step_waits_for_what_it_takes_and_not_for_what_stands_behind_that() -> None:
+    first = torch.ones((), requires_grad=True).exp()
+    second = first.sin()
+    third = second.cos().exp()
+    fourth = first * third.sin()
+    outputs = [first, second, third, fourth]
+    assert [waits_for(outputs, step) for step in (1, 2, 3, 4)] == [set(), {1}, {2}, {1, 3}]

@@ -13,16 +13,25 @@ from hypothesis import strategies as st
 from lessons.character_counts import CHARACTER_COUNTS, character_counts, log_likelihoods
 from lessons.detector import (
     ALPHABET,
-    LANGUAGES,
+    LANGS,
     PADDING,
     character_probabilities,
     decode,
     encode,
     language_strings,
+    make_string,
     shuffle_characters,
 )
 
 STRINGS = st.lists(st.text(ALPHABET, max_size=30), min_size=1, max_size=8)
+
+
+@given(st.sampled_from(LANGS), st.integers(0, 60), st.integers(0, 1000))
+def test_a_string_has_its_length_and_its_seed_alone_decides_it(lang: str, length: int, seed: int) -> None:
+    string, again = (make_string(lang, length, np.random.default_rng(seed)) for _ in range(2))
+    assert len(string) == length
+    assert set(string) <= set(ALPHABET)
+    assert string == again
 
 
 @given(STRINGS)
@@ -59,13 +68,13 @@ def test_counts_are_those_of_str(strings: list[str]) -> None:
 def test_the_likelihoods_of_all_short_strings_sum_to_one() -> None:
     strings = ["".join(characters) for characters in product(ALPHABET, repeat=2)]
     likelihoods = np.exp(log_likelihoods(character_counts(encode(strings))))
-    np.testing.assert_allclose(likelihoods.sum(axis=0), np.ones(len(LANGUAGES)))
+    np.testing.assert_allclose(likelihoods.sum(axis=0), np.ones(len(LANGS)))
 
 
 def test_the_likeliest_language_is_the_one_that_favours_the_character() -> None:
     likelihoods = log_likelihoods(character_counts(encode(["q", "t", "c"])))
-    assert [LANGUAGES[index] for index in likelihoods.argmax(axis=1)] == ["fr", "en", "de"]
-    expected = np.log([character_probabilities(language)[ALPHABET.index("q")] for language in LANGUAGES])
+    assert [LANGS[index] for index in likelihoods.argmax(axis=1)] == ["fr", "en", "de"]
+    expected = np.log([character_probabilities(lang)[ALPHABET.index("q")] for lang in LANGS])
     np.testing.assert_allclose(likelihoods[0], expected)
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.classifiers import SequenceClassifier
+from lessons.classifiers import RecurrentClassifierConfig
 from lessons.dropout import STATE_DROPOUT, Drawn, StateDropoutClassifier, carried, refreshed, state_masks
 
 DRAWN: tuple[Drawn, ...] = ("at every step", "once per sequence")
@@ -45,7 +47,7 @@ def test_refreshed_units_come_back() -> None:
 
 @pytest.mark.parametrize("drawn", DRAWN)
 def test_dropout_acts_in_training_alone(drawn: Drawn) -> None:
-    model = StateDropoutClassifier(drawn, 0.5, SequenceClassifier("gru"))
+    model = StateDropoutClassifier(drawn, 0.5, RecurrentClassifierConfig("gru"))
     tokens = torch.randint(1, 10, (3, 6))
     assert not torch.equal(model.train()(tokens), model(tokens))
     assert torch.equal(model.eval()(tokens), model(tokens))
@@ -53,4 +55,12 @@ def test_dropout_acts_in_training_alone(drawn: Drawn) -> None:
 
 def test_recipes_differ_in_the_masks_alone() -> None:
     assert {drawn: recipe.drawn for drawn, recipe in STATE_DROPOUT.items()} == {drawn: drawn for drawn in DRAWN}
-    assert len({(recipe.rate, recipe.data, recipe.training) for recipe in STATE_DROPOUT.values()}) == 1
+    one, fresh = (STATE_DROPOUT[drawn] for drawn in DRAWN)
+    assert replace(one, drawn=fresh.drawn) == fresh
+
+
+def test_recall_is_measured_with_masks_and_without() -> None:
+    run = replace(STATE_DROPOUT["once per sequence"], rate=0.9, rows=64, steps=3).run(0, torch.device("cpu"))
+    assert run["recall"] != run["recall without masks"]
+    undropped = replace(STATE_DROPOUT["once per sequence"], rate=0.0, rows=64, steps=3).run(0, torch.device("cpu"))
+    assert undropped["recall"] == undropped["recall without masks"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from lessons.gradients import GradientProbe, RecurrenceProbe, gradient_at_first_input, set_forget_bias
+from lessons.gradients import GradientProbe, RecurrenceProbe, gradient_at_first_input, set_forget_bias, stays
 
 CPU = torch.device("cpu")
 
@@ -49,3 +49,9 @@ def test_a_linear_recurrence_multiplies_by_its_gain_at_every_step(gain: float, s
 def test_tanh_passes_on_no_more_than_a_linear_recurrence(gain: float, seed: int) -> None:
     norms = np.array(RecurrenceProbe(gain, "tanh", steps=30).run(seed, CPU)["norms"])
     assert (norms <= gain ** np.arange(31.0) * (1 + 1e-10)).all()
+
+
+def test_a_gradient_stays_as_long_as_it_neither_halves_nor_doubles() -> None:
+    assert stays([4.0, 2.1, 7.9, 4.0])
+    assert not stays([4.0, 2.0, 4.0])
+    assert not stays([4.0, 8.0, 4.0])

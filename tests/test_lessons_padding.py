@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lessons.padding import PADDING, masked_mean, pack, pad, run
+from lessons.padding import PADDING, masked_mean, pack, pad, real_by_length, real_by_token, run
 
 Sequences = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=8), min_size=1, max_size=6)
 
@@ -18,6 +18,19 @@ def test_padding_loses_nothing_and_adds_padding_alone(sequences: list[list[int]]
     for row, length, sequence in zip(tokens.tolist(), lengths.tolist(), sequences, strict=True):
         assert row[:length] == sequence
         assert set(row[length:]) <= {PADDING}
+
+
+@given(Sequences)
+def test_lengths_and_a_padding_token_mark_the_same_positions(sequences: list[list[int]]) -> None:
+    tokens, lengths = pad(sequences, padding=10)
+    real = real_by_length(lengths, tokens.shape[1])
+    assert real.tolist() == [[place < len(row) for place in range(tokens.shape[1])] for row in sequences]
+    assert torch.equal(real, real_by_token(tokens, padding=10))
+
+
+def test_a_mask_of_what_is_not_zero_drops_a_token_0() -> None:
+    tokens, _ = pad([[1, 0, 2], [3]])
+    assert real_by_token(tokens).tolist() == [[True, False, True], [True, False, False]]
 
 
 @pytest.mark.parametrize("sequences", [[], [[]], [[1, 2], []]])

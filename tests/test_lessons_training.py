@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from lesson_claims.runs.device import CPU
 from lesson_claims.runs.recipe import run_together, start_together
 from lessons import recipes
-from lessons.classifiers import BagOfEmbeddings, CompleteClassifier, ModelConfig, SequenceClassifier
+from lessons.classifiers import BagOfEmbeddingsConfig, ModelConfig, RecurrentClassifierConfig, SequenceClassifierConfig
 from lessons.memory_task import MemoryTask, memory_task
 from lessons.training import Training, shuffled_batches, train, train_together
 from studies.plain import train_plainly
@@ -24,12 +24,12 @@ from studies.plain import train_plainly
 ROWS = 200  # not a multiple of the batch size, so that the last batch is short
 
 MODELS: list[ModelConfig] = [
-    SequenceClassifier("rnn"),
-    SequenceClassifier("gru", pooling="mean"),
-    SequenceClassifier("lstm", layers=2),
-    SequenceClassifier("lstm", bidirectional=True, pooling="max"),
-    BagOfEmbeddings(),
-    CompleteClassifier(),
+    RecurrentClassifierConfig("rnn"),
+    RecurrentClassifierConfig("gru", pooling="mean"),
+    RecurrentClassifierConfig("lstm", layers=2),
+    RecurrentClassifierConfig("lstm", bidirectional=True, pooling="max"),
+    BagOfEmbeddingsConfig(),
+    SequenceClassifierConfig(),
 ]
 
 
@@ -59,7 +59,7 @@ CEILINGS = st.one_of(st.none(), st.floats(0.05, 2.0), st.just(1e-9), st.just(1e9
         max_size=4,
         unique=True,
     ),
-    config=st.sampled_from([SequenceClassifier("rnn"), CompleteClassifier()]),
+    config=st.sampled_from([RecurrentClassifierConfig("rnn"), SequenceClassifierConfig()]),
 )
 def test_trainings_made_together_are_those_made_alone(trainings: list[Training], config: ModelConfig) -> None:
     inputs, labels = memory_task(ROWS, 8, seed=4)
@@ -84,7 +84,7 @@ def test_trainings_made_together_are_those_made_alone(trainings: list[Training],
 )
 def test_what_trainings_share_is_made_once(clips: tuple[float | None, ...], epochs_made: int) -> None:
     inputs, labels = memory_task(ROWS, 8, seed=4)
-    model = BagOfEmbeddings().build()
+    model = BagOfEmbeddingsConfig().build()
     batches: list[int] = []
     model.register_forward_pre_hook(lambda _, arguments: batches.append(len(arguments[0])))
     trainings = [Training(epochs=epochs, clip=clip) for epochs, clip in zip((6, 3), clips, strict=True)]
@@ -94,7 +94,7 @@ def test_what_trainings_share_is_made_once(clips: tuple[float | None, ...], epoc
 
 def test_runs_made_together_are_those_made_alone() -> None:
     data = MemoryTask(training_rows=ROWS, validation_rows=50)
-    recipe = recipes.Classification(data, CompleteClassifier(), Training(epochs=3))
+    recipe = recipes.Classification(data, SequenceClassifierConfig(), Training(epochs=3))
     others = [replace(recipe, training=Training(epochs=epochs, clip=0.3)) for epochs in (2, 4)]
     assert all(start_together(recipe, other) for other in others)
     together = dict(run_together([recipe, *others], 7, CPU))
@@ -109,7 +109,7 @@ def test_runs_made_together_are_those_made_alone() -> None:
         {"training": Training(reseed=False)},
         {"training": Training("sgd")},
         {"data": MemoryTask(length=9)},
-        {"model": SequenceClassifier("gru")},
+        {"model": RecurrentClassifierConfig("gru")},
         {"page_seed": 1},
     ],
     ids=str,
@@ -169,7 +169,7 @@ def test_the_full_batch_draws_nothing() -> None:
 def test_a_trace_has_a_loss_per_epoch_and_a_norm_per_step() -> None:
     inputs, labels = memory_task(ROWS, 8, seed=0)
     seen: list[int] = []
-    model = SequenceClassifier("rnn").build()
+    model = RecurrentClassifierConfig("rnn").build()
     trace = train(model, inputs, labels, Training(epochs=3), observe=lambda step: seen.append(step.epoch))
     assert (len(trace.losses), len(trace.norms)) == (3, 12)
     assert seen == [0] * 4 + [1] * 4 + [2] * 4

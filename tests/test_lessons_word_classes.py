@@ -26,3 +26,8 @@ def test_cosines_of_vectors_that_are_the_class() -> None:
     classes = torch.tensor([0, 0, 1, 1])
     table = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
     assert class_cosines(table, classes) == pytest.approx((1.0, 0.0))
+
+
+def test_the_cosine_of_a_word_with_itself_does_not_count() -> None:
+    table = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert class_cosines(table, torch.tensor([0, 0, 1, 1])) == pytest.approx((0.0, 0.5))

@@ -6,7 +6,7 @@ import os
 from xml.etree import ElementTree
 
 import pytest
-from plugin_project import CHECKS, Project
+from plugin_project import CHECKS, CLAIMS, Project
 
 from lesson_claims.command_line import main
 from lesson_claims.results.tables import read_run
@@ -34,7 +34,77 @@ def test_a_run_writes_every_claim_and_every_figure(project: Project) -> None:
     assert project.info["exit_status"] == 0
     (erratum,) = project.rows("errata")
     assert erratum["suggestion"] == "It holds but at 3."
+    assert erratum["remark"] == "erratum"
+    assert erratum["evidence"] == "At 3 it fails."
+    assert erratum["evidence_for_truth"] == "At 1 it holds. At 2 it holds. At 4 it holds."
     result.stdout.fnmatch_lines(["*report:*index.html"])
+
+
+REMARKED = """
+[[claim]]
+id = "course.day1.added"
+where = "the text"
+says = "It holds."
+kind = "exact"
+expect = "holds"
+
+[claim.addition]
+truth = "It takes twice as long."
+suggest = "It takes {times} times as long."
+
+[[claim]]
+id = "course.day1.also"
+where = "the text"
+says = "So does this."
+kind = "exact"
+expect = "holds"
+ours = true
+
+[[undecided]]
+where = "the end"
+says = "Everybody does it."
+reason = "Nobody was asked."
+"""
+REMARKED_CHECKS = """
+@claim("course.day1.added")
+def test_added(decide):
+    decide(that(True, "It is so."))
+
+@claim("course.day1.added")
+def test_added__addition(measure, decide):
+    measure.also("times", 2)
+    decide(that(True, "It took twice as long."))
+
+@claim("course.day1.also")
+def test_also(decide):
+    decide(that(True, "This is so."))
+"""
+
+
+def test_additions_claims_of_ours_and_what_cannot_be_decided_reach_the_report(project: Project) -> None:
+    project.write("claims/course_day1.toml", CLAIMS + REMARKED)
+    project.write("claims/test_course_day1.py", CHECKS + REMARKED_CHECKS)
+    assert project.run().ret == 0
+    (addition,) = [row for row in project.rows("errata") if row["remark"] == "addition"]
+    assert (addition["claim"], addition["truth"]) == ("course.day1.added", "It takes twice as long.")
+    assert addition["evidence"] == "It took twice as long.", "and not what another check of the claim found"
+    assert addition["suggestion"] == "It takes 2 times as long."
+    assert [row["claim"] for row in project.rows("claims") if row["ours"] == "True"] == ["course.day1.also"]
+    standing = [(row["claim"], row["standing"]) for row in project.rows("statements")]
+    assert standing == [
+        ("course.day1.sizes", "holds"),
+        ("course.day1.always", "refuted"),
+        ("course.day1.added", "holds"),
+        ("", "can't be decided"),
+    ]
+    said = "Of 4 statements of the page, 2 hold, 1 is refuted, with its correction, and 1 can't be decided here."
+    assert said in (project.report / "summary.md").read_text(encoding="utf-8")
+
+
+def test_a_run_of_some_claims_says_at_how_many_statements_it_looked(project: Project) -> None:
+    project.run("--claim", "course.day1.sizes")
+    said = "Of 2 statements of the page, this run looked at 1: 1 holds; 1 was not run."
+    assert said in (project.report / "summary.md").read_text(encoding="utf-8")
 
 
 def test_a_claim_that_starts_to_hold_fails_the_run(project: Project) -> None:
@@ -295,7 +365,8 @@ def test_a_history_that_cannot_be_kept_costs_nothing_else(project: Project) -> N
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "claims: 2 hold, 1 refuted*",
+            "claims: 1 hold, 1 refuted",
+            "Beside them: 1 corrected claim (1 holds).",
             "printed figures: *",
             "changed: nothing",
             "report: *index.html",
@@ -310,7 +381,7 @@ def test_a_report_that_cannot_be_written_still_leaves_its_tally_on_the_terminal(
     (project.report / "index.html").mkdir(parents=True)
     result = project.run("--history=history")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["claims: 2 hold, 1 refuted*", "error: *index.html: *directory*"])
+    result.stdout.fnmatch_lines(["claims: 1 hold, 1 refuted", "error: *index.html: *directory*"])
     result.stdout.no_fnmatch_line("report: *")
     assert [file.name for file in project.report.iterdir()] == ["index.html"]
 

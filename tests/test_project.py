@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lesson_claims.project import ProjectError, read_project
-from lesson_claims.registry import RegistryError, load_registry
+from lesson_claims.registry import RegistryError, Undecided, load_registry
 
 LESSON = '[lesson]\nid = "{id}"\ntitle = "A lesson"\n'
 CLAIM = '[[claim]]\nid = "{id}"\nwhere = "the text"\nsays = "{says}"\nkind = "exact"\nexpect = "holds"\n'
@@ -27,6 +27,19 @@ def one(lesson: str, *names: str, says: str = "It is so.") -> str:
 def part(lesson: str, number: int) -> str:
     table = f'[part]\nlesson = "{lesson}"\nid = "day{number}"\nname = "Day {number}"\ntitle = "a day"\n'
     return table + CLAIM.format(id=f"{lesson}.day{number}.x", says="It is so.")
+
+
+def depends() -> str:
+    return one("a", "x").replace('"holds"', '"depends"')
+
+
+def refuted(more: str = "") -> str:
+    return one("a", "x").replace('"holds"', f'"refuted"\nreason = "Seen."\n{more}')
+
+
+ADDITION = '[claim.addition]\ntruth = "T."\nsuggest = "Say T."\n'
+CORRECTED = 'says = "{}"\nkind = "exact"\nsuggest = "S."\n'
+UNDECIDED = '[[undecided]]\nwhere = "the end"\nsays = "Many do."\nreason = "Nobody measured it."\n'
 
 
 def test_without_settings_the_defaults_hold(tmp_path: Path) -> None:
@@ -90,6 +103,20 @@ def test_lessons_come_in_the_order_of_the_settings_and_parts_in_that_of_their_na
         ({"a": one("a").replace("title", 'page_runs = "nothing"\ntitle')}, "page_runs 'nothing'"),
         ({"a": one("a").replace("title", "page_seed = -1\ntitle")}, "page_seed -1 is negative"),
         ({"a": one("a", "x") + '[[advice]]\nsays = "Do."\nclaims = ["a.y"]\n'}, "advice 1: 'a.y' is no claim"),
+        (
+            {"a": one("a", "x") + '[claim.erratum]\ntruth = "T."\n'},
+            'erratum. belongs to a claim with expect = "depends"',
+        ),
+        ({"a": depends() + ADDITION}, 'addition. belongs to a claim with expect = "holds" alone'),
+        ({"a": one("a", "x") + ADDITION.replace("T.", "")}, "addition.: the field 'truth' is empty"),
+        ({"a": one("a", "x") + '[claim.addition]\ntruth = "T."\n'}, "missing required field `suggest`"),
+        ({"a": refuted() + "[claim.corrected]\n" + CORRECTED.format("")}, "corrected.: the field 'says' is empty"),
+        ({"a": refuted("ours = true") + "[claim.corrected]\n" + CORRECTED.format("No.")}, "ours can't be refuted"),
+        ({"a": one("a", "x") + 'ours = "yes"\n'}, "Expected `bool`"),
+        ({"a": one("a", "x") + UNDECIDED.replace("[[undecided]]", "[undecided]")}, r"\[\[undecided\]\], once for each"),
+        ({"a": one("a", "x") + UNDECIDED.replace('reason = "Nobody measured it."', "")}, "undecided 1: .*`reason`"),
+        ({"a": one("a", "x") + UNDECIDED.replace("Many do.", " ")}, "undecided 1: the field 'says' is empty"),
+        ({"a": one("a", "x") + UNDECIDED + 'id = "a.y"\n'}, "undecided 1: .*unknown field `id`"),
     ],
 )
 def test_lessons_that_do_not_fit_together_are_refused(tmp_path: Path, files: dict[str, str], said: str) -> None:
@@ -124,3 +151,23 @@ def test_a_claim_is_found_by_its_words_in_any_order_and_case(tmp_path: Path) -> 
 )
 def test_the_check_for_a_sentence_of_our_pages_is_found_in_one_step(words: str, claim: str) -> None:
     assert claim in load_registry(read_project(Path(__file__).parents[1])).matching(words)
+
+
+def test_what_the_page_says_is_told_from_what_we_add(tmp_path: Path) -> None:
+    claims = one("b", "x") + ADDITION + one("b", "y").removeprefix(LESSON.format(id="b")) + "ours = true\n"
+    write(tmp_path, b=claims + UNDECIDED, c=LESSON.format(id="c"), c_day1=part("c", 1) + UNDECIDED)
+    registry = load_registry(read_project(tmp_path))
+    assert [claim.id for claim in registry.claims.values() if claim.is_of_the_page] == ["b.x", "c.day1.x"]
+    assert (registry.claims["b.x"].truth, registry.claims["b.x"].suggest) == ("T.", "Say T.")
+    assert registry.undecided == (
+        Undecided("b", "", "the end", "Many do.", "Nobody measured it."),
+        Undecided("c", "Day 1", "the end", "Many do.", "Nobody measured it."),
+    )
+
+
+def test_no_page_prints_a_figure_of_ours(tmp_path: Path) -> None:
+    write(tmp_path, a=one("a", "x") + "ours = true\n")
+    figures = "claim,figure,printed,kind,tolerance,where\na.x,size,3,exact,,the text\n"
+    (tmp_path / "claims" / "a_figures.csv").write_text(figures, encoding="utf-8")
+    with pytest.raises(RegistryError, match=r"figure 'size' belongs to a\.x, which is ours"):
+        load_registry(read_project(tmp_path))

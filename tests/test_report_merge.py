@@ -89,6 +89,10 @@ def test_different_numbers_behind_one_verdict_are_named():
     [
         ({"commit": "abc"}, "commit is 'abc', but None"),
         ({"seeds": 7}, "seeds is 7, but 0"),
+        (
+            {"undecided": [dict.fromkeys(("lesson", "part", "where", "says", "reason"), "x")]},
+            r"undecided is \[{.*, but \[\] in",
+        ),
         ({"options": {"seeds": "auto"}}, "option seeds is 'auto', but None"),
         ({"options": {"first_seed": 50}}, "option first_seed is 50, but None"),
         ({"environment": {"numerics": "2e"}}, "numerics is '2e', but '1f'"),
@@ -118,6 +122,8 @@ def test_a_run_cut_in_two_comes_back_whole(tmp_path, capsys):
         part = reports_fixtures.realistic(per_day=3)
         lost = set(part.claims["claim"][number::2])
         for name, frame in part.tables().items():
+            if name == "settings":
+                continue
             if name == "claims":
                 frame.loc[frame["claim"].isin(lost), "verdict"] = "not run"
             else:

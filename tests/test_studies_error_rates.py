@@ -9,6 +9,7 @@ from lesson_claims.deciders.e_values import majority_e
 from lesson_claims.decisions import LEVEL
 from studies.error_rates import (
     CAPS,
+    CLAIMS,
     DECIDERS,
     DIFFERENCES,
     FIXED,
@@ -110,7 +111,7 @@ def test_a_false_erratum_is_rare_and_no_verdict_hangs_on_other_claims(stated):
     before, _, auto, long, *fixed = pairs(half)
     assert before[1] > 0.19
     assert max(rate for _, rate in (auto, long, *fixed)) < 0.05
-    for row, allowed in zip(rows(stated, "All 48 claims"), (LEVEL * HOLDING, LEVEL * REFUTED), strict=True):
+    for row, allowed in zip(rows(stated, f"All {CLAIMS} claims"), (LEVEL * HOLDING, LEVEL * REFUTED), strict=True):
         assert float(row[1]) <= allowed
     assert {row[3] for row in rows(stated, "No cliff")} == {"85"}
 

@@ -11,9 +11,9 @@ def add_parser(subparsers: Any) -> None:
     """Describe `errata` to the command line."""
     subparsers.add_parser(
         "errata",
-        help="print what to change on the page",
-        description="Print the errata of a run as Markdown: what the page says, what is so, the evidence, and what the"
-        " page could say instead.",
+        help="print what to change on the page, and what to add",
+        description="Print the errata and additions of a run as Markdown: what the page says, what is so or could be"
+        " added, the evidence, and what the page could say.",
         epilog="example: lesson-claims errata reports/latest > errata.md",
     ).add_argument("run", metavar="RUN", nargs="?", default="reports/latest", help="default: reports/latest")
 

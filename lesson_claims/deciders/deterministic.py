@@ -32,7 +32,10 @@ def every(results: Iterable[bool | tuple[Hashable, bool]], *, what: str) -> Deci
         tried += 1
     if not tried:
         raise ValueError(f"no case was tried for {what!r}: a check that cannot fail shows nothing")
-    found = f"fails in {len(failed)} of {tried} cases, first {failed[0]}" if failed else f"all of {tried} cases"
+    found = f"all of {tried} cases"
+    if failed:
+        example = f"case {failed[0]}" if isinstance(failed[0], int) else failed[0]
+        found = f"fails in {len(failed)} of {tried} cases, for example {example}"
     return _fact(not failed, f"{what}: {found}.", "every case")
 
 

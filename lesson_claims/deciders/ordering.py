@@ -35,7 +35,7 @@ def beats(
     excess = difference - by
     wins, losses = int(np.sum(excess > slack)), int(np.sum(excess < -slack))
     if by < 0:
-        relation = f"falls short of {names[1]} by less than {_with_unit(-by, unit)}, if at all,"
+        relation = f"falls short of {names[1]} by less than {_with_unit(-by, unit)}, or not at all,"
     else:
         relation = f"exceeds {names[1]}" + (f" by more than {_with_unit(by, unit)}" if by else "")
     finding = f"{names[0]} {relation} in {wins} of {len(difference)} seeds"
@@ -87,9 +87,9 @@ def _with_unit(value: float, unit: str) -> str:
 def _decision(rule: str, finding: str, tested: Tested, difference: Floats, ties: int, unit: str) -> Decision:
     """Complete a finding with its ties and effect size."""
     interval = median_interval(difference)
-    median, mean = float(np.median(difference)), float(np.mean(difference))
+    median = float(np.median(difference))
     sentence = (
-        f"{finding}{f', {ties} tied' if ties else ''}; median difference {_with_unit(median, unit)} "
-        f"({bounds(interval)}), mean {_with_unit(mean, unit)}."
+        f"{finding}{f', {ties} tied' if ties else ''}; the first minus the second: median {_with_unit(median, unit)} "
+        f"({bounds(interval)})."
     )
     return Decision.of_test(tested, sentence, rule, median, interval, len(difference))

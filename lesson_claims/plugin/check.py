@@ -16,20 +16,22 @@ from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
 from lesson_claims.plugin.options import SESSION, device_with_its_settings
 from lesson_claims.plugin.work_sharing import seeds_of
 from lesson_claims.project import ProjectError
-from lesson_claims.record import FEWEST_TO_DECIDE, TOO_FEW, Decide, Measure, NotEnoughSeeds, Record
+from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.recorded import RecordContradicted
 from lesson_claims.registry import Claim
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
 from lesson_claims.runs.recipe import Recipe, RecipeError, is_seedless
 from lesson_claims.runs.store import RunStore, RunStoreError
+from lesson_claims.settings import SettingsError
 from lesson_claims.traceability import Check, check_id
 
 if TYPE_CHECKING:  # not every lesson needs it
     import torch
 
 
-BAD_INPUT = (ProjectError, RunStoreError, DeviceError, RecipeError)
+BAD_INPUT = (ProjectError, RunStoreError, DeviceError, RecipeError, SettingsError)
 """Errors that are no bugs, in a check or a fixture: their one line says it all, and a trace would hide it."""
 
 RECORD = pytest.StashKey[Record]()
@@ -96,7 +98,9 @@ def evidence(
             used.update(dict.fromkeys(used, record.seeds))
         used[recipe] = record.seeds
         on_platforms = platforms.get(recipe)
-        return gather(run_store, recipe, seeds, _noted_device, page_seed=page_seed, on_platforms=on_platforms)
+        found = gather(run_store, recipe, seeds, _noted_device, page_seed=page_seed, on_platforms=on_platforms)
+        record.made(session.made_as_stated(recipe, lesson, found.page.outcome))
+        return found
 
     return evidence_of
 
@@ -211,7 +215,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
             Decision(
                 Verdict.INCONCLUSIVE,
                 f"Needs at least {few.args[0]} seeds; the runs for it were not made.",
-                TOO_FEW,
+                TOO_FEW_SEEDS,
             )
         )
         decision = record.settle()
@@ -252,13 +256,14 @@ def pytest_runtest_makereport(
             ("claim", record.claim.id),
             ("verdict", _verdict(record, call)),
             ("nodes", record.nodes),
-            ("recorded", len(record.measurements) + len(decisions) + len(record.curves)),
+            ("recorded", len(record.measurements) + len(decisions) + len(record.curves) + len(record.settings)),
             ("wins", [weakest.wins, weakest.seeds] if weakest is not None else []),
             ("contradicted", isinstance(call.excinfo.value, RecordContradicted) if call.excinfo else False),
             *((f"figure: {row['figure']}", str(row["measured"])) for row in record.measurements),
             *(("measurement", row) for row in record.measurements),
             *(("decision", _row(decision)) for decision in decisions),
             *(("curve", row) for row in record.curves),
+            *(("setting", row) for row in record.settings.values()),
         ]
     report = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, BAD_INPUT):

@@ -25,6 +25,7 @@ class Result:
     measurements: list[dict[str, Any]] = field(default_factory=list)
     decisions: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
+    settings: list[dict[str, str]] = field(default_factory=list)
     reason: str = ""
     wins: Wins | None = None
     contradicted: bool = False
@@ -39,6 +40,7 @@ class Collected:
         results: what came back, by node.
         environment: where the numbers were measured.
         killed: whether a worker was lost.
+        stated: what the pages state of their runs, as rows of the table of settings that nobody has measured.
         problems: a line for each thing that went wrong.
         started: when, UTC.
         clock: the same, in seconds of a clock that never goes back.
@@ -48,6 +50,7 @@ class Collected:
     results: dict[str, Result] = field(default_factory=dict)
     environment: dict[str, str | int] = field(default_factory=dict)
     killed: bool = False
+    stated: list[dict[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.perf_counter)

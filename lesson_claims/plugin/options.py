@@ -29,8 +29,9 @@ from lesson_claims.registry import Registry, RegistryError, load_registry
 from lesson_claims.runs.device import NAMES, Device, DeviceError, resolve_device
 from lesson_claims.runs.numerics import environment
 from lesson_claims.runs.platforms import PageRun, page_runs
-from lesson_claims.runs.recipe import Recipe
+from lesson_claims.runs.recipe import Outcome, Recipe
 from lesson_claims.runs.store import LARGEST_SEED, RunStore, RunStoreError
+from lesson_claims.settings import Stated, Statement, compare, stated_of
 from lesson_claims.traceability import Check, check_id, read_checks, verify
 
 DEFAULT_REPORT = Path("reports") / "latest"
@@ -78,6 +79,36 @@ class Session:
     def made_by_page(self, recipe: Recipe, lesson: str) -> bool:
         """Say whether a page itself makes this run; of a lesson that does not name its runs, all are."""
         return not self.page_runs[lesson] or recipe in self.page_runs[lesson]
+
+    @cached_property
+    def stated(self) -> Mapping[str, Stated]:
+        """What the pages state of their runs, by the `page_runs` of their lessons; imports the lessons' code.
+
+        Raises:
+            SettingsError: if the runs and what is stated of them do not fit together.
+            RunStoreError: if there are no such runs.
+        """
+        statements: dict[str, list[Statement]] = {}
+        for name, stated in self.registry.settings.items():
+            statements.setdefault(self.registry.lessons[name].page_runs, []).extend(stated)
+        return {where: stated_of(page_runs(where), each, where) for where, each in statements.items()}
+
+    def made_as_stated(self, recipe: Recipe, lesson: str, outcome: Outcome) -> list[dict[str, str]]:
+        """Compare how a run was made with what the page states of it, under every name that the page's run has.
+
+        Args:
+            recipe: what was run.
+            lesson: whose claim it is run for.
+            outcome: at the page's seed.
+
+        Raises:
+            SettingsError: as `compare` does, or because of what is stated.
+        """
+        where = self.registry.lessons[lesson].page_runs
+        if where not in self.stated:
+            return []
+        names = [name for name, each in page_runs(where).items() if each == recipe]
+        return [row for name in names for row in compare(name, self.stated[where][name], outcome)]
 
 
 SESSION = pytest.StashKey[Session]()
@@ -155,6 +186,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def is_worker(config: pytest.Config) -> bool:
     """Say whether this process is a worker of pytest-xdist."""
     return hasattr(config, "workerinput")
+
+
+def has_workers(config: pytest.Config) -> bool:
+    """Say whether this process leaves the checks to workers of pytest-xdist."""
+    return bool(getattr(config.option, "tx", None))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,8 +13,19 @@ from typing import Any
 import pytest
 
 from lesson_claims.plugin.collected import Collected, Result
-from lesson_claims.plugin.options import OWN_STORE, SESSION, Session, environment_of, is_worker, report_folder
+from lesson_claims.plugin.options import (
+    OWN_STORE,
+    SESSION,
+    Session,
+    environment_of,
+    has_workers,
+    is_worker,
+    report_folder,
+)
 from lesson_claims.recorded import Wins
+from lesson_claims.results.vocabulary import SettingAgreement
+from lesson_claims.runs.store import RunStoreError
+from lesson_claims.settings import SettingsError, row_of
 from lesson_claims.traceability import check_id
 
 
@@ -38,6 +49,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the environment in which the numbers were measured from a worker to the controller."""
     if is_worker(session.config) and SESSION in session.config.stash:
         session.config.workeroutput["environment"] = environment_of(session.config)  # type: ignore[attr-defined]
+        session.config.workeroutput["stated"] = stated_rows(session.config.stash[SESSION])  # type: ignore[attr-defined]
+
+
+def stated_rows(session: Session) -> list[dict[str, str]]:
+    """Return what the pages state of their runs, as rows that nobody has measured.
+
+    If that cannot be told, there are none: the checks that need it have said why.
+    """
+    try:
+        stated = session.stated
+    except (SettingsError, RunStoreError):
+        return []
+    return [
+        row_of(run, statement, SettingAgreement.NOT_MEASURED)
+        for each in stated.values()
+        for run, settings in each.items()
+        for statement in settings.values()
+    ]
 
 
 class Recorder:
@@ -94,11 +123,11 @@ class Recorder:
                 result.contradicted = bool(value)
             elif name == "recorded":
                 recorded = int(value)  # type: ignore[call-overload]
-            elif name in ("measurement", "decision", "curve"):
+            elif name in ("measurement", "decision", "curve", "setting"):
                 getattr(result, f"{name}s").append(value)
         for row in result.decisions:
             row["sentence"] = row["sentence"][:1].upper() + row["sentence"][1:]  # a decider starts with a name as given
-        arrived = len(result.measurements) + len(result.decisions) + len(result.curves)
+        arrived = sum(map(len, (result.measurements, result.decisions, result.curves, result.settings)))
         if recorded != arrived:
             result.verdict = "error"
             self.collected.problems.append(f"{report.nodeid}: {recorded} records were made and {arrived} arrived")
@@ -112,6 +141,7 @@ class Recorder:
         """Take the environment from a worker that ended, and note one that was lost."""
         output = getattr(node, "workeroutput", None) or {}
         self.collected.environment = output.get("environment", self.collected.environment)
+        self.collected.stated = output.get("stated", self.collected.stated)
         if error:
             self.collected.killed = True
             self.collected.problems.append(f"worker {node.gateway.id} was lost: {error}")
@@ -121,7 +151,10 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
         """Write the report, unless nothing was recorded; a session that recorded nothing never succeeds."""
-        if not any(result.measurements or result.decisions for result in self.collected.results.values()):
+        if not has_workers(self.config):
+            self.collected.stated = stated_rows(self.session)
+        results = self.collected.results.values()
+        if not any(result.measurements or result.decisions or result.settings for result in results):
             if self.collected.nodes and exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             if self.collected.nodes:

@@ -22,7 +22,8 @@ def write(config: pytest.Config, session: Session, collected: Collected, exit_st
 
     Returns:
         the lines for the terminal, and whether all went well: no check was lost or in error, none of its records was
-        lost on its way, every figure of a decided claim was measured, and what was measured could be kept.
+        lost on its way, every figure of a decided claim was measured, every setting that a page states was compared
+        with a run unless checks were left out, and what was measured could be kept.
     """
     tables = RunTables(config, session, collected)
     lost = collected.lost
@@ -31,8 +32,15 @@ def write(config: pytest.Config, session: Session, collected: Collected, exit_st
     claims = tables.claim_rows()
     unmeasured = tables.unmeasured(claims)
     collected.problems += [f"{claim}: figure {name!r} was not measured" for claim, name in unmeasured]
+    unseen = tables.unseen_settings(claims)
+    if unseen:
+        run_name, setting = unseen[0]
+        collected.problems.append(
+            f"{len(unseen)} settings that the pages state were not compared with any run, the first of them"
+            f" {setting!r} of {run_name!r}; no check asks for the evidence of that run"
+        )
     in_error = any(result.verdict == "error" for result in collected.results.values())
-    well = not (lost or unmeasured or in_error)
+    well = not (lost or unmeasured or unseen or in_error)
     exit_status = exit_status or int(not well)
     complete = not lost and not collected.killed and exit_status in (0, 1)
     run = tables.run(claims, complete=complete, exit_status=exit_status)

@@ -14,15 +14,18 @@ import pytest
 from lesson_claims.errata import errata
 from lesson_claims.plugin.collected import Collected, Result
 from lesson_claims.plugin.options import Session, environment_of
-from lesson_claims.record import NOT_MEASURED, TOO_FEW
+from lesson_claims.record import NOT_MEASURED, PRINTED, TYPICAL
 from lesson_claims.recorded import weakest
 from lesson_claims.registry import CORRECTED, Claim
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import ClaimVerdict, Expectation
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation, SettingAgreement
 from lesson_claims.traceability import check_id
 
 WORST_FIRST = (ClaimVerdict.ERROR, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.HOLDS)
 """Of several verdicts, the first of these that is among them is that of all together."""
+
+ADDITION = "__addition"
+"""How the name of a check ends that shows what a claim's addition says."""
 
 DECIDED = (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED)
 
@@ -63,6 +66,7 @@ class RunTables:
                     "verdict": verdict,
                     "expected": claim.expect,
                     "changed": _changed(verdict, claim, results),
+                    "ours": claim.ours,
                     "wins": wins.wins if wins else None,
                     "seeds": wins.seeds if wins else max((row["seeds"] for row in decisions), default=0) or None,
                     "facts": _facts(decisions),
@@ -101,6 +105,18 @@ class RunTables:
             for name in figures
             if claim in decided and (claim, name) not in measured
         ]
+
+    def unseen_settings(self, claims: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        """Return the settings that the pages state, run and setting, and that no check has seen, though all ran."""
+        if self._partial(claims):
+            return []
+        rows = self._setting_rows()
+        return [(row["run"], row["setting"]) for row in rows if row["agreement"] == SettingAgreement.NOT_MEASURED]
+
+    def _setting_rows(self) -> list[dict[str, str]]:
+        seen = [row for result in self._collected.results.values() for row in result.settings]
+        rows = {(row["run"], row["setting"]): row for row in [*self._collected.stated, *seen]}
+        return list(rows.values())
 
     def _source(self, node: str) -> str:
         """Return where the check of a node stands, as a link into the repository goes on."""
@@ -155,13 +171,9 @@ class RunTables:
             (node, self._session.checks[check_id(node)].claim, self._collected.results[node]) for node in in_page_order
         ]
         verdicts = {row["claim"]: row["verdict"] for row in claims}
-        first: dict[str, str] = {}
-        for _, claim, result in nodes:
-            for decision in result.decisions:
-                if decision["verdict"] == verdicts[claim]:
-                    first.setdefault(claim, decision["sentence"])
-        corrections = errata(registry, verdicts, measurements, first)
-        for row in corrections:
+        sentences = {claim: _found(claim, verdict, nodes) for claim, verdict in verdicts.items()}
+        remarks = errata(registry, verdicts, measurements, sentences)
+        for row in remarks:
             page = registry.claims[row["claim"]]
             decided = {verdicts[page.id], verdicts.get(page.id + CORRECTED, "holds")} <= {"holds", "refuted"}
             if page.suggest and not row["suggestion"] and "figure" not in row and decided:
@@ -194,6 +206,7 @@ class RunTables:
                 for name, lesson in registry.lessons.items()
             },
             "see": {claim.id: list(claim.see) for claim in registry.claims.values() if claim.see},
+            "undecided": [asdict(each) for each in registry.undecided],
             "checklist": [{"advice": piece.advice, "claims": list(piece.claims)} for piece in registry.checklist],
             "source": {node: self._source(node) for node in self._collected.results},
         }
@@ -211,7 +224,8 @@ class RunTables:
                 {"claim": claim, "check": node, **row} for node, claim, result in nodes for row in result.decisions
             ],
             curves=[{"claim": claim, **row} for _, claim, result in nodes for row in result.curves],
-            errata=corrections,
+            errata=remarks,
+            settings=self._setting_rows(),
         )
 
 
@@ -226,7 +240,8 @@ def _verdict(results: list[Result], *, partial: bool, lost: bool) -> str:
 
 def _facts(decisions: list[dict[str, Any]]) -> str:
     """Return the verdict of what no seed decides, such as printed figures and properties; empty without any of that."""
-    found = {row["verdict"] for row in decisions if not row["seeds"] and row["rule"] not in (NOT_MEASURED, TOO_FEW)}
+    of_no_seed = (row for row in decisions if not row["seeds"] and row["rule"] not in (NOT_MEASURED, TOO_FEW_SEEDS))
+    found = {row["verdict"] for row in of_no_seed}
     return next((verdict for verdict in WORST_FIRST if verdict in found), "")
 
 
@@ -236,6 +251,23 @@ def _evidence(results: list[Result], verdict: str) -> str:
         return " ".join(f"{result.node}: {result.reason}." for result in results if result.verdict == "error")
     decisions = [decision for result in results for decision in result.decisions]
     return " ".join(row["sentence"] for row in sorted(decisions, key=lambda row: row["verdict"] != verdict))
+
+
+def _found(claim: str, verdict: str, nodes: list[tuple[str, str, Result]]) -> str:
+    """Return what the decisions say that made a claim's verdict, as its erratum or addition tells it.
+
+    Where a claim has checks for its addition, theirs are taken alone; so is what says nothing of the claim left out.
+    """
+    own = [(node, result) for node, of, result in nodes if of == claim]
+    added = [(node, result) for node, result in own if check_id(node).endswith(ADDITION)]
+    decisions = [
+        decision
+        for _, result in (added or own)
+        for decision in result.decisions
+        if decision["verdict"] == verdict and decision["rule"] not in (TYPICAL, NOT_MEASURED)
+    ]
+    telling = [each for each in decisions if each["rule"] != PRINTED or verdict != "holds"]
+    return " ".join(dict.fromkeys(each["sentence"] for each in telling or decisions))
 
 
 def _changed(verdict: str, claim: Claim, results: list[Result]) -> bool:

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lesson_claims.report import words
-from lesson_claims.report.page import COLUMNS, Claim, Page, arrange, bullet, slug
+from lesson_claims.report.page import COLUMNS, Claim, Page, arrange, bullet, slug, told
 from lesson_claims.report.sparklines import Night, sparkline
 from lesson_claims.report.strip_plot import strip_plot
 from lesson_claims.report.words import place
@@ -93,6 +93,7 @@ def _environment() -> Environment:
         "signs": words.SIGNS,
         "agreement_words": words.AGREEMENTS_COUNTED,
         "place": place,
+        "told": told,
         "verdict_meanings": words.VERDICTS,
         "agreement_meanings": words.AGREEMENTS,
     }

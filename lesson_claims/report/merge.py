@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from lesson_claims.results.columns import TABLES
+from lesson_claims.results.csv_files import frame
 from lesson_claims.results.errors import ReportError
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import ClaimVerdict
+from lesson_claims.results.vocabulary import ClaimVerdict, SettingAgreement
 
-SAME = ("commit", "dirty", "seeds", "lessons", "checklist")
+SAME = ("commit", "dirty", "seeds", "lessons", "checklist", "undecided")
 """What the shards of one run have in common; and of their environment, the fingerprint of its arithmetic."""
 
 SEED_OPTIONS = ("seeds", "first_seed")
@@ -21,15 +22,16 @@ SEED_OPTIONS = ("seeds", "first_seed")
 def merge(shards: Sequence[tuple[str, Run]]) -> Run:
     """Merge runs, each given with its name, into one; its `seconds` is the sum of theirs.
 
-    A claim and all that belongs to it comes from the shard in which it ran. The result is complete if every shard is,
-    and no claim that was selected is left without a result. Raises ReportError where the shards do not belong together,
-    or where two ran the same claim and disagree.
+    A claim and all that belongs to it comes from the shard in which it ran, a setting from one that measured it. The
+    result is complete if every shard is, and no claim that was selected is left without a result. Raises ReportError
+    where the shards do not belong together, or disagree about a claim or a setting that both of them measured.
     """
     first_name, first = shards[0]
     for name, run in shards[1:]:
         _check_same(first_name, first, name, run)
     owners = _owners(shards)
-    tables = {name: _joined(name, shards, owners) for name in TABLES}
+    tables = {name: _joined(name, shards, owners) for name in TABLES if name != "settings"}
+    tables["settings"] = _settings(shards)
     counts = Counter(tables["claims"]["verdict"])
     infos = [run.info for _, run in shards]
     everything_selected = any(not info["selected"] for info in infos)
@@ -97,7 +99,8 @@ def _difference(one: Run, other: Run, claim: str) -> str | None:
         return [[repr(value) for value in row] for row in own.itertuples(index=False)]
 
     tables = zip(one.tables().items(), other.tables().values(), strict=True)
-    return next((name for (name, mine), theirs in tables if rows(mine) != rows(theirs)), None)
+    of_claims = ((name, mine, theirs) for (name, mine), theirs in tables if name != "settings")
+    return next((name for name, mine, theirs in of_claims if rows(mine) != rows(theirs)), None)
 
 
 def _joined(name: str, shards: Sequence[tuple[str, Run]], owners: Mapping[str, int]) -> pd.DataFrame:
@@ -108,6 +111,23 @@ def _joined(name: str, shards: Sequence[tuple[str, Run]], owners: Mapping[str, i
         parts.append(frame[frame["claim"].map(owners) == number])
     joined = pd.concat(parts, ignore_index=True)
     return joined.iloc[joined["claim"].map(order).argsort(kind="stable")].reset_index(drop=True)
+
+
+def _settings(shards: Sequence[tuple[str, Run]]) -> pd.DataFrame:
+    """Join the tables of settings: each from a shard that measured it, if one did."""
+    found: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
+    for name, run in shards:
+        for row in run.settings.to_dict("records"):
+            key = (row["run"], row["setting"])
+            before, first = found.setdefault(key, (name, row))
+            if first["agreement"] == SettingAgreement.NOT_MEASURED:
+                found[key] = name, row
+            elif row["agreement"] != SettingAgreement.NOT_MEASURED and row != first:
+                raise ReportError(
+                    f"{name}: setting {row['setting']!r:.80} of {row['run']!r:.80} is {row['measured']!r:.60}, but"
+                    f" {first['measured']!r:.60} in {before}; merge shards of one run only"
+                )
+    return frame(TABLES["settings"], (row for _, row in found.values()), "settings")
 
 
 def _combined(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

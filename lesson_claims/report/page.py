@@ -14,13 +14,14 @@ import pandas as pd
 
 from lesson_claims.report.plots import Plot, plot
 from lesson_claims.report.sparklines import Sparkline, nights_of, run_order, sparkline
+from lesson_claims.report.statements import Statement, beside, heading, is_of_the_page, sentence, statements
 from lesson_claims.report.strip_plot import StripPlot, domain, strip_plot
-from lesson_claims.report.words import place
+from lesson_claims.report.words import labelled, place
 from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import DriftTables
 from lesson_claims.results.numbers import interval, is_float, parse, show, show_all
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import Agreement, ClaimVerdict
+from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, Remark, Standing
 
 ROWS = 2_000
 """Measurements that a page lists; of a larger run it says how many more are in the table beside it."""
@@ -100,6 +101,10 @@ class Claim:
     checks: list[Check]
     errata: list[Row]
     drifted: list[Row]
+    of_the_page: bool
+    """Whether it counts among the page's statements: no corrected claim, and none of ours."""
+    ours: bool
+    """Whether the page does not make the claim, and we add it."""
     instead_of: str
     """The id of the claim in whose place this one can be said; empty for a claim of the lesson."""
     instead: "Claim | None" = None
@@ -151,8 +156,18 @@ class Page:
     claims: list[Claim]
     verdicts: Mapping[str, int]
     agreements: Mapping[str, int]
+    statements: list[Statement]
+    in_short: str
+    """How many statements hold, in a few words."""
+    sentence: str
+    """How many statements the pages make, and where they stand."""
+    beside: str
+    """How many corrected claims and claims of ours there are beside them."""
     errata: list[tuple[Row, Claim]]
+    additions: list[tuple[Row, Claim]]
     checklist: list[tuple[str, list[Claim]]]
+    settings: list[Row]
+    """How the pages' runs were made, against what the pages state."""
     measurements: int
     samples: int
     listed: list[tuple[Claim, Figure]]
@@ -170,8 +185,13 @@ class Page:
         """Claims whose verdict is not the one that was expected."""
         return [claim for claim in self.claims if claim.changed]
 
+    @property
+    def undecided(self) -> list[Statement]:
+        """Sentences of the pages that can't be decided."""
+        return [each for each in self.statements if each.standing is Standing.CANNOT]
+
     def with_verdict(self, verdict: str) -> list[Claim]:
-        """Claims with that verdict, in the page's order."""
+        """Claims with that verdict, in the page's order; corrected ones and ours are among them."""
         return [claim for claim in self.claims if claim.verdict == verdict]
 
 
@@ -235,22 +255,31 @@ def arrange(run: Run, drift: DriftTables | None = None) -> Page:
                 checks=_checks([*(row["check"] for row in own), *(each["check"] for each in said)], info),
                 errata=errata.get(name, []),
                 drifted=drifted.get(name, []),
+                of_the_page=is_of_the_page(line),
+                ours=line["ours"],
                 instead_of=line["instead_of"],
             )
         )
     by_name = {claim.name: claim for claim in claims}
     _connect(by_name, info["see"])
+    remarks = [(row, by_name[row["claim"]]) for row in run.errata.to_dict("records")]
     return Page(
         info=info,
         lessons=_lessons(claims, info),
         claims=claims,
-        verdicts=_tally(run.claims["verdict"], ClaimVerdict),
+        verdicts=_tally((claim.verdict for claim in claims if claim.of_the_page), ClaimVerdict),
         agreements=_tally(run.measurements["agreement"].replace("", Agreement.NOT_PRINTED.value), Agreement),
-        errata=[(row, by_name[row["claim"]]) for row in run.errata.to_dict("records")],
+        statements=statements(run),
+        in_short=heading(run),
+        sentence=sentence(run),
+        beside=beside(run),
+        errata=[each for each in remarks if each[0]["remark"] != Remark.ADDITION],
+        additions=[each for each in remarks if each[0]["remark"] == Remark.ADDITION],
         checklist=[
             (item["advice"], [by_name[name] for name in item["claims"] if name in by_name])
             for item in info["checklist"]
         ],
+        settings=run.settings.to_dict("records"),
         measurements=len(run.measurements),
         samples=len(run.samples),
         listed=[(claim, figure) for claim in claims for figure in claim.figures],
@@ -281,7 +310,7 @@ def _group(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     return groups
 
 
-def _tally(column: pd.Series, names: Iterable[str]) -> dict[str, int]:
+def _tally(column: Iterable[str], names: Iterable[str]) -> dict[str, int]:
     counted = Counter(column)
     return {name: counted[name] for name in names}
 
@@ -404,6 +433,11 @@ def _address(stands: str, info: Mapping[str, Any]) -> str:
     if not stands or not info["commit"] or not re.match(r"https?://", repository):
         return ""
     return f"{repository.rstrip('/')}/blob/{info['commit']}/{stands}"
+
+
+def told(row: Row, claim: Claim) -> list[tuple[str, str]]:
+    """Return the texts of an erratum or addition, each under its label."""
+    return labelled({**row, "says": row["says"] or claim.statement}, ours=claim.ours)
 
 
 def bullet(decision: Row) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from lesson_claims.report import words
 from lesson_claims.report.markdown import line
+from lesson_claims.report.statements import beside, heading, is_of_the_page, sentence, statements
 from lesson_claims.results.drift_tables import DriftTables, day
 from lesson_claims.results.numbers import duration
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import Agreement, ClaimVerdict
+from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, Standing
 
 LISTED = 30
 DRIFTED = 3
@@ -19,15 +20,18 @@ SLOWEST = 5
 
 def summary(run: Run, drift: DriftTables | None = None) -> str:
     """Return a page of Markdown: tally, what changed, also in its history, what is refuted, what was slow."""
-    counts = Counter(run.claims["verdict"])
     rows = run.claims.to_dict("records")
-    parts = [f"# {counts[ClaimVerdict.HOLDS]} of {len(rows)} claims hold\n"]
+    counts = Counter(row["verdict"] for row in rows if is_of_the_page(row))
+    found = statements(run)
+    parts = [f"# {heading(run)}\n"]
     if not run.info["complete"]:
         parts.append("> [!CAUTION]\n> **This run is incomplete.** Do not quote its totals.\n")
+    if told := sentence(run):
+        parts.append(f"{told}\n")
     parts.append("| " + " | ".join(f"{words.EMOJI[name]} {words.COUNTED[name]}" for name in ClaimVerdict) + " |")
     parts.append("|" + " ---: |" * len(ClaimVerdict))
     parts.append("| " + " | ".join(str(counts[name]) for name in ClaimVerdict) + " |\n")
-    parts.append(_figures(run) + "\n")
+    parts += [f"{text}\n" for text in (beside(run), _figures(run)) if text]
     if run.info["problems"]:
         parts += ["## Problems of the run\n", *(f"- {line(str(text))}" for text in run.info["problems"]), ""]
     parts += ["## What changed\n"]
@@ -43,6 +47,10 @@ def summary(run: Run, drift: DriftTables | None = None) -> str:
         if chosen:
             parts += [f"## {words.EMOJI[verdict]} {verdict.capitalize()}\n"]
             parts += _list(chosen, lambda row: line(row["statement"]), "")
+    undecided = [each for each in found if each.standing is Standing.CANNOT]
+    if undecided:
+        parts += ["## Can't be decided here\n", "What the pages say, in our words, and why.\n"]
+        parts += [f"- {line(each.statement)} {line(each.reason)}" for each in undecided] + [""]
     timed = sorted((row for row in rows if row["seconds"]), key=lambda row: -row["seconds"])[:SLOWEST]
     if timed:
         parts += ["## Slowest\n", *(f"- {duration(row['seconds'])} {line(row['claim'])}" for row in timed), ""]
@@ -51,10 +59,10 @@ def summary(run: Run, drift: DriftTables | None = None) -> str:
 
 def terminal_lines(run: Run) -> list[str]:
     """Return what the terminal ends with: tally, figures, changes. Where the report is, its writer knows."""
-    counts = Counter(run.claims["verdict"])
+    counts = Counter(row["verdict"] for row in run.claims.to_dict("records") if is_of_the_page(row))
     tally = ", ".join(f"{counts[name]} {words.COUNTED[name]}" for name in ClaimVerdict if counts[name])
     lines = [] if run.info["complete"] else ["INCOMPLETE RUN: do not quote its totals"]
-    lines += [f"claims: {tally or 'none'}", _figures(run)]
+    lines += [f"claims: {tally or 'none'}", *filter(None, (beside(run),)), _figures(run)]
     changed = [row for row in run.claims.to_dict("records") if row["changed"]]
     if not changed:
         lines.append("changed: nothing")
@@ -94,7 +102,8 @@ def _figures(run: Run) -> str:
 
 
 def _list(rows: Sequence[dict[str, Any]], tell: Any, otherwise: str) -> list[str]:
-    lines = [f"- {line(row['claim'])}: {tell(row)}" for row in rows[:LISTED]] or [otherwise]
+    named = ((line(row["claim"]) + " (ours)" * row["ours"], tell(row)) for row in rows[:LISTED])
+    lines = [f"- {name}: {told}" for name, told in named] or [otherwise]
     if len(rows) > LISTED:
         lines.append(f"- and {len(rows) - LISTED} more")
     return [*lines, ""]

@@ -1,9 +1,12 @@
 """What the words of a report mean, in one place for the page and its Markdown."""
 
-from lesson_claims.results.vocabulary import Agreement, ClaimVerdict
+from collections.abc import Mapping
+from typing import Any
+
+from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, Remark
 
 VERDICTS = {
-    ClaimVerdict.HOLDS: "The evidence bears what the page says.",
+    ClaimVerdict.HOLDS: "The evidence supports what the page says.",
     ClaimVerdict.REFUTED: "The page says more than the evidence bears; a correction follows.",
     ClaimVerdict.INCONCLUSIVE: "The seeds of this run do not decide it; the evidence says in how many it came out.",
     ClaimVerdict.ERROR: "The check itself failed, so nothing is known about the claim.",
@@ -56,3 +59,20 @@ def place(part: str, where: str) -> str:
     """Write where something stands: the part of the lesson and the place in it, either of which may be empty."""
     text = ", ".join(filter(None, (part, where)))
     return text[:1].upper() + text[1:]
+
+
+def labelled(row: Mapping[str, Any], *, ours: bool) -> list[tuple[str, str]]:
+    """Return the texts of a row of errata.csv, each under its label; empty ones are left out.
+
+    `ours` says that the page does not make the claim.
+    """
+    says = "Not on the page, in our words" if ours else "The page says, in our words"
+    two = bool(row["evidence_for_truth"])
+    told = (
+        ("The page prints" if row["figure"] else says, row["says"]),
+        ("What could be added" if row["remark"] == Remark.ADDITION else "What is so", row["truth"]),
+        ("Evidence against what the page says" if two else "Evidence", row["evidence"]),
+        ("Evidence for what is so", row["evidence_for_truth"]),
+        ("Suggestion", row["suggestion"]),
+    )
+    return [(label, text) for label, text in told if text]

@@ -12,7 +12,10 @@ from lesson_claims.results.vocabulary import (
     Expectation,
     Kind,
     Mark,
+    Remark,
     Scale,
+    SettingAgreement,
+    Standing,
     ValueType,
 )
 
@@ -70,6 +73,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         _choice("verdict", ClaimVerdict, needed=True),
         _choice("expected", Expectation),
         Column("changed", "flag"),
+        Column("ours", "flag"),
         Column("wins", "integer"),
         Column("seeds", "integer"),
         _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
@@ -103,16 +107,37 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
     "errata": (
         *_texts("claim", needed=True),
-        *_texts("figure", "part", "where", "says", "truth", "evidence", "suggestion"),
+        _choice("remark", Remark),
+        *_texts("figure", "part", "where", "says", "truth", "evidence", "evidence_for_truth", "suggestion"),
+    ),
+    "settings": (
+        *_texts("run", "setting", needed=True),
+        *_texts("stated", "measured"),
+        _choice("agreement", SettingAgreement, needed=True),
+        *_texts("where", "source"),
     ),
 }
 """The tables of a run, by name; each is a file NAME.csv."""
 
-KEYS = {"claims": ("claim",), "measurements": ("claim", "figure"), "samples": ("claim", "figure", "seed")}
+KEYS = {
+    "claims": ("claim",),
+    "measurements": ("claim", "figure"),
+    "samples": ("claim", "figure", "seed"),
+    "settings": ("run", "setting"),
+}
 """Columns that together name one row; no two rows may share them."""
 
-OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata")
+OPTIONAL_TABLES = ("samples", "decisions", "curves", "errata", "settings")
 """Tables whose file may be missing; then they have no rows."""
+
+STATEMENTS = (
+    *_texts("lesson", needed=True),
+    *_texts("part", "where"),
+    *_texts("statement", needed=True),
+    _choice("standing", Standing, needed=True),
+    *_texts("claim", "correction", "reason"),
+)
+"""The table statements.csv, which is made from the others and `run.json`."""
 
 JUDGEMENTS = (
     *_texts("claim", needed=True),

@@ -34,6 +34,16 @@ class Advice(msgspec.Struct):
     claims: list[str]
 
 
+class Undecided(msgspec.Struct):
+    """A sentence of a page that nothing here can decide: where it stands, in our words, and why."""
+
+    lesson: str
+    part: str
+    where: str
+    says: str
+    reason: str
+
+
 class Previous(msgspec.Struct):
     """The run before: when it started (ISO 8601), its commit, and a line for each difference from it."""
 
@@ -70,7 +80,7 @@ class RunInfo(Common, kw_only=True):
     """The fields of schema 3.
 
     `partial` says that checks of the registry were left out, by whatever option. `see` names the claims to which a
-    claim refers; `repository` is a web address.
+    claim refers; `repository` is a web address. `undecided` has the sentences that can't be decided.
     """
 
     partial: bool = False
@@ -78,6 +88,7 @@ class RunInfo(Common, kw_only=True):
     previous: Previous | None = None
     see: dict[str, list[str]] = {}
     repository: str = ""
+    undecided: list[Undecided] = []
 
 
 def checked_info(info: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def kept_name(info: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> st
         return ""
 
 
-LATER = ("facts",)
-"""Columns that came later: where nothing is in them they are no part of the name, so that a run keeps it."""
+LATER = ("undecided", "ours", "facts")
+"""A field and columns that came later: where nothing is in them they are no part of the name, so a run keeps it."""
 
 
 def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
@@ -40,8 +40,12 @@ def run_name(info: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> str:
 
     Raises ReportError where the run does not say when it started.
     """
-    content = hashlib.sha256(json.dumps(info, sort_keys=True).encode())
+    content = hashlib.sha256(json.dumps(_kept(info), sort_keys=True).encode())
     for table in tables:
         table = table.drop(columns=[name for name in LATER if name in table and not table[name].astype(bool).any()])
         content.update(table.to_csv(index=False, lineterminator="\n").encode())
     return f"{started(info):%Y%m%dT%H%M%S.%fZ}-{content.hexdigest()[:12]}"
+
+
+def _kept(info: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in info.items() if value or name not in LATER}

@@ -18,9 +18,10 @@ from lesson_claims.results.run_info import SCHEMA, Common, Lesson, Previous, che
 from lesson_claims.results.run_name import kept_name
 
 _NEW = {
-    "claims": ("wins", "facts"),
+    "claims": ("ours", "wins", "facts"),
     "measurements": ("type", "page_low", "page_high", "platforms", "digits"),
     "decisions": ("wins",),
+    "errata": ("remark", "evidence_for_truth"),
 }
 _RETIRED = {"decisions": (Column("needed", "integer"), Column("alone"), Column("alone_sentence"))}
 
@@ -56,7 +57,11 @@ def convert_run(
 def _todays(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of today's columns, in which what was not kept is missing."""
     missing = {
-        column.name: pd.Series(["" if column.type == "text" else None] * len(table), table.index, dtype=object)
+        column.name: pd.Series(
+            [{"text": "", "flag": False}.get(column.type)] * len(table),
+            table.index,
+            dtype=bool if column.type == "flag" else object,
+        )
         for column in TABLES_3[name]
         if column.name not in table
     }

@@ -25,7 +25,7 @@ _STOPPED = "missing; this is no report directory, or its run was stopped early"
 
 @dataclass
 class Run:
-    """One run: its six tables, with the columns of `TABLES` typed as `csv_files.frame` says, and `info`.
+    """One run: its seven tables, with the columns of `TABLES` typed as `csv_files.frame` says, and `info`.
 
     Attributes:
         info: the content of `run.json`, as `run_info.RunInfo` describes it.
@@ -38,6 +38,7 @@ class Run:
     decisions: pd.DataFrame
     curves: pd.DataFrame
     errata: pd.DataFrame
+    settings: pd.DataFrame
     info: dict[str, Any]
     old_name: str = ""
 
@@ -51,6 +52,7 @@ class Run:
         decisions: Iterable[Mapping[str, Any]] = (),
         curves: Iterable[Mapping[str, Any]] = (),
         errata: Iterable[Mapping[str, Any]] = (),
+        settings: Iterable[Mapping[str, Any]] = (),
     ) -> "Run":
         """Build a run from plain rows; a key left out, or None, is a missing value.
 
@@ -58,7 +60,7 @@ class Run:
         """
         rows = {
             "measurements": measurements, "claims": claims, "samples": samples,
-            "decisions": decisions, "curves": curves, "errata": errata,
+            "decisions": decisions, "curves": curves, "errata": errata, "settings": settings,
         }  # fmt: skip
         frames = {name: frame(TABLES[name], table, name) for name, table in rows.items()}
         return cls(**frames, info=checked_info({"schema": SCHEMA, **info}, "run.json"))
@@ -69,7 +71,7 @@ class Run:
         return self.old_name or run_name(self.info, (self.claims, self.measurements, self.samples))
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return the six tables by name, in the order in which they are written."""
+        """Return the seven tables by name, in the order in which they are written."""
         return {name: getattr(self, name) for name in TABLES}
 
 
@@ -125,7 +127,8 @@ def _read_table(path: Path, name: str, columns: tuple[Column, ...]) -> pd.DataFr
 def _check_keys(run: Run, path: Path) -> None:
     known = set(run.claims["claim"])
     for name, table in run.tables().items():
-        for number in table.index[~table["claim"].isin(known)][:1]:
+        strangers = table.index[~table["claim"].isin(known)] if "claim" in table else []
+        for number in strangers[:1]:
             claim = table["claim"][number]
             raise ReportError(f"{path / name}.csv, row {number + 1}: claim {claim!r:.80} has no row in claims.csv")
         if key := KEYS.get(name):

@@ -22,6 +22,25 @@ class Expectation(StrEnum):
     OPEN = "open"
 
 
+class Standing(StrEnum):
+    """Where a statement of the page stands after a run; the reader's words for verdict and record together."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    DEPENDS = "depends"
+    UNDECIDED = "not decided yet"
+    ERROR = "error"
+    NOT_RUN = "not run"
+    CANNOT = "can't be decided"
+
+
+class Remark(StrEnum):
+    """What a row of errata.csv is: an error of the page, or something true that the page should add."""
+
+    ERRATUM = "erratum"
+    ADDITION = "addition"
+
+
 class Agreement(StrEnum):
     """How a measured number stands to the printed one."""
 
@@ -31,6 +50,14 @@ class Agreement(StrEnum):
     DEPENDS = "depends on the machine"
     NOT_JUDGED = "not judged"
     NOT_PRINTED = "not printed"
+    NOT_MEASURED = "not measured"
+
+
+class SettingAgreement(StrEnum):
+    """How a run was made, against what the page states."""
+
+    AS_STATED = "as stated"
+    OTHERWISE = "otherwise"
     NOT_MEASURED = "not measured"
 
 
@@ -100,6 +127,9 @@ class Scale(StrEnum):
     LINEAR = "linear"
     LOG = "log"
 
+
+TOO_FEW_SEEDS = "too few seeds"
+"""The rule of a decision that was not made, because the run has too few seeds to decide anything."""
 
 PLATFORM_PICTURE = "{figure} by platform"
 """The title of the picture that a run with --platforms draws of a figure: a bar per platform."""

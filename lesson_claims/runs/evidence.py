@@ -13,6 +13,7 @@ from lesson_claims.runs.device import Device
 from lesson_claims.runs.platforms import PageRun, outcomes
 from lesson_claims.runs.recipe import Outcome, Recipe, RecipeError, is_seedless
 from lesson_claims.runs.store import Run, RunStore
+from lesson_claims.settings import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ class Evidence:
         Raises:
             KeyError: if the recipe does not measure it.
         """
-        if name not in self.page.outcome:
-            raise KeyError(f"{type(self.recipe).__name__} measures {', '.join(self.page.outcome)}; not {name!r}")
+        measured = [each for each in self.page.outcome if each != SETTINGS]
+        if name not in measured:
+            raise KeyError(f"{type(self.recipe).__name__} measures {', '.join(measured)}; not {name!r}")
         return Sample(
             self.page.outcome[name],
             tuple(run.seed for run in self.runs),
@@ -111,7 +113,8 @@ def gather(
         seeds = [page_seed]
     wanted = list(dict.fromkeys([page_seed, *seeds]))
     runs = {run.seed: run for run in store.runs(recipe, wanted, device)}
-    outcomes_over_seeds = [runs[seed].outcome for seed in wanted]
+    # How a run was made may name its seeds, or be told at the page's seed alone.
+    outcomes_over_seeds = [{**runs[seed].outcome, SETTINGS: None} for seed in wanted]
     if len(wanted) > 1 and all(outcome == outcomes_over_seeds[0] for outcome in outcomes_over_seeds):
         raise RecipeError(
             f"{recipe}: {len(wanted)} seeds gave the very same run, which is no evidence over seeds; find out whether"

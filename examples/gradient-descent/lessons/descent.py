@@ -5,6 +5,7 @@ The page itself uses seed 0 for all that is drawn at random.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,6 +105,40 @@ def steps_needed(features: Floats, targets: Floats) -> int:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A step of descent: the patients it saw, shape (batch,), their gradient, shape (2,), and the change it made."""
+
+    rows: NDArray[np.int64]
+    gradient: Floats
+    change: Floats
+
+
+def settings_of(steps: Sequence[Step], patients: int) -> dict[str, float | str]:
+    """Return how a descent was made, as it follows from its steps.
+
+    The first change is the gradient times the rate; the second keeps a share of the first, the momentum.
+
+    Returns:
+        `training patients`, `epochs`, `batch`, `order` of the patients, `rate` and `momentum`.
+    """
+    seen = np.concatenate([step.rows for step in steps])
+    epochs = seen.reshape(-1, patients) if len(seen) % patients == 0 else seen[None]
+    whole = all(np.array_equal(np.sort(epoch), np.arange(patients)) for epoch in epochs)
+    anew = whole and len(np.unique(epochs, axis=0)) == len(epochs)
+    first, second = steps[:2]
+    rate = -(first.change @ first.gradient) / (first.gradient @ first.gradient)
+    kept = second.change + rate * second.gradient
+    return {
+        "training patients": patients,
+        "epochs": len(seen) / patients,
+        "batch": len(first.rows),
+        "order": "drawn anew in each epoch" if anew else "another one",
+        "rate": round(float(rate), 9),
+        "momentum": round(float(kept @ first.change / (first.change @ first.change)), 9),
+    }
+
+
+@dataclass(frozen=True)
 class MiniBatchDescent:
     """Descent on the centred feature in mini-batches; the seed draws the split and the order of the patients.
 
@@ -124,30 +159,36 @@ class MiniBatchDescent:
 
         Returns:
             `losses`, the loss on all training patients after each epoch; `test error` and `test error of the mean`,
-            the root-mean-square errors on the test patients of the line and of the training patients' mean.
+            the root-mean-square errors on the test patients of the line and of the training patients' mean; `settings`,
+            how the descent was made, as `settings_of` tells it.
         """
         training, testing = split(seed)
         features = with_ones(standardised(training.bmi, training.bmi))
         test_features = with_ones(standardised(testing.bmi, training.bmi))
         generator = np.random.default_rng(seed)
         weights, velocity = np.zeros(2), np.zeros(2)
-        losses = []
+        losses, steps = [], []
         for _ in range(self.epochs):
             order = generator.permutation(len(features))
             for first in range(0, len(features), self.batch):
                 rows = order[first : first + self.batch]
-                step = self.rate * gradient(features[rows], training.progression[rows], weights)
-                velocity = self.momentum * velocity - step
+                slope = gradient(features[rows], training.progression[rows], weights)
+                velocity = self.momentum * velocity - self.rate * slope
                 weights = weights + velocity
+                steps.append(Step(rows, slope, velocity))
             losses.append(loss(features, training.progression, weights))
         flat = np.array([training.progression.mean(), 0.0])
         return {
             "losses": losses,
             "test error": loss(test_features, testing.progression, weights) ** 0.5,
             "test error of the mean": loss(test_features, testing.progression, flat) ** 0.5,
+            "settings": settings_of(steps, len(features)),
         }
 
 
 PLAIN = MiniBatchDescent()
 MOMENTUM = MiniBatchDescent(momentum=0.9)
 TEN_TIMES_THE_RATE = MiniBatchDescent(rate=0.2)
+
+PAGE_RUNS = {"without momentum": PLAIN, "with momentum": MOMENTUM}
+"""The descents that the page itself makes."""
