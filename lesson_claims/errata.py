@@ -178,7 +178,9 @@ def _what_is_so(row: Mapping[str, Any], middle: float) -> str:
         given = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         return f"The page's own seed does not give it: it gives {given} {platforms}."
     if low is not None and row["agreement"] == Agreement.DEPENDS:
-        return f"The page's own seed gives {low:.4g} to {high:.4g} {platforms}, so give a range and not one run's number."
+        return (
+            f"The page's own seed gives {low:.4g} to {high:.4g} {platforms}, so give a range and not one run's number."
+        )
     if row["high"] - row["low"] > 2 * LOTTERY:
         return f"Another seed gives another number: about {middle:.3g} is typical."
     return ""
