@@ -49,24 +49,6 @@ def states(
     return visited
 
 
-def recurrent_layer(input_weights: Tensor, state_weights: Tensor, bias: Tensor) -> nn.RNN:
-    """Copy the weights of a hand-written tanh recurrence, shaped as in `states`, into the library's layer.
-
-    The library keeps transposed weights, and two biases where one would do: ours goes into the first.
-    """
-    features, hidden = input_weights.shape
-    layer = nn.RNN(features, hidden, batch_first=True, device=bias.device, dtype=bias.dtype)
-    layer.load_state_dict(
-        {
-            "weight_ih_l0": input_weights.T,
-            "weight_hh_l0": state_weights.T,
-            "bias_ih_l0": bias,
-            "bias_hh_l0": torch.zeros_like(bias),
-        }
-    )
-    return layer
-
-
 def orthogonal(size: int, generator: torch.Generator) -> Tensor:
     """Draw a random orthogonal matrix, float64 of shape (size, size): it turns a state and keeps its norm."""
     q: Tensor = torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=generator)).Q
@@ -86,4 +68,6 @@ def latch() -> nn.RNN:
     Every later input may be anything within ±`LATCH_NOISE`. tanh(1) = 0.76 writes the bit; the bound on the noise
     keeps |h| ≥ 0.7 at every step thereafter, by induction.
     """
-    return recurrent_layer(torch.ones(1, 1), torch.full((1, 1), LATCH_GAIN), torch.zeros(1))
+    layer = nn.RNN(1, 1, bias=False, batch_first=True)
+    layer.load_state_dict({"weight_ih_l0": torch.ones(1, 1), "weight_hh_l0": torch.full((1, 1), LATCH_GAIN)})
+    return layer

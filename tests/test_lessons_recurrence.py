@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
-from lessons.recurrence import LATCH_NOISE, latch, orthogonal, recurrent_layer, states
+from lessons.recurrence import LATCH_NOISE, latch, orthogonal, states
 
 small = st.integers(1, 6)
 
@@ -15,10 +16,11 @@ small = st.integers(1, 6)
 @settings(max_examples=30, deadline=None)
 def test_the_loop_is_the_layer(batch: int, length: int, features: int, hidden: int, seed: int) -> None:
     torch.manual_seed(seed)
-    weights = torch.randn(features, hidden), torch.randn(hidden, hidden), torch.randn(hidden)
+    layer = nn.RNN(features, hidden, batch_first=True)
+    input_weights, state_weights, bias, second_bias = layer.parameters()
     x, initial = torch.randn(batch, length, features), torch.randn(batch, hidden)
-    visited = states(x, *weights, initial=initial)
-    outputs, final = recurrent_layer(*weights)(x, initial[None])
+    visited = states(x, input_weights.T, state_weights.T, bias + second_bias, initial=initial)
+    outputs, final = layer(x, initial[None])
     torch.testing.assert_close(torch.stack(visited[1:], dim=1), outputs)
     torch.testing.assert_close(visited[-1], final[0])
 
