@@ -25,6 +25,7 @@ from lesson_claims import (
     every,
     grows,
     in_most_seeds,
+    only_differ,
     refuted,
     same,
     that,
@@ -282,6 +283,7 @@ CLEARLY_FASTER = 0.1 * math.log(len(LANGS))
 
 @claim("detector.last-state.corrected")
 def test_last_state__corrected__trained(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(DETECTOR, DETECTOR_TRUE_LAST, "model.pooling", "model.padding")
     padded, gathered = evidence(DETECTOR), evidence(DETECTOR_TRUE_LAST)
     measure.also("accuracy after the padding", padded["accuracy"], bounds=(0, 1))
     measure.also("accuracy at the last character", gathered["accuracy"], bounds=(0, 1))
@@ -701,6 +703,7 @@ def test_plain_learns_nothing_long(decide: Decide, evidence: EvidenceOf) -> None
 
 @claim("detector.plain-learns-nothing-long.corrected")
 def test_plain_learns_nothing_long__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(RECALL_SMALL_STEPS, RECALL_ORTHOGONAL, "orthogonal")
     default, kept = evidence(RECALL_SMALL_STEPS)["accuracy"], evidence(RECALL_ORTHOGONAL)["accuracy"]
     measure.also("recall of the plain RNN", default, bounds=(0, 1))
     measure.also("recall of the plain RNN with orthogonal weights", kept, bounds=(0, 1))
@@ -769,6 +772,7 @@ def test_gates_fix_it__corrected(measure: Measure, decide: Decide, evidence: Evi
             y_label="absolute gradient",
             y_scale="log",
         )
+    only_differ(LSTM_PROBE, OPEN_FORGET_GATE, "forget_bias")
     default, opened = (log10_at_100_steps(evidence(probe)["gradients"]) for probe in (LSTM_PROBE, OPEN_FORGET_GATE))
     measure.also("power of ten of the default LSTM's gradient", default)
     measure.also("power of ten of the gradient with open forget gates", opened)
@@ -784,6 +788,9 @@ def test_gates_fix_it__corrected(measure: Measure, decide: Decide, evidence: Evi
 @claim("detector.gates-fix-it.corrected")
 def test_gates_fix_it__corrected__trained(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     recipes = RECALL_PLAIN_RNN, RECALL_LSTM, RECALL_LSTM_MORE_ROWS, RECALL_OPEN_FORGET_GATE
+    only_differ(RECALL_LSTM, RECALL_PLAIN_RNN, "cell")
+    only_differ(RECALL_LSTM, RECALL_LSTM_MORE_ROWS, "training_rows")
+    only_differ(RECALL_LSTM, RECALL_OPEN_FORGET_GATE, "forget_bias")
     plain, default, more_rows, opened = (evidence(recipe)["accuracy"] for recipe in recipes)
     measure.also("recall of the plain RNN", plain, bounds=(0, 1))
     measure.also("recall of the default LSTM", default, bounds=(0, 1))

@@ -28,6 +28,7 @@ from lesson_claims import (
     every,
     in_most_seeds,
     jittered,
+    only_differ,
     refuted,
     same,
     share,
@@ -362,6 +363,7 @@ def test_needs_position_zero__kept_to_the_end(measure: Measure, decide: Decide, 
 
 @claim("week07.day1.needs-position-zero")
 def test_needs_position_zero__hidden(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(CELLS["gru"], GRU_WITHOUT_FIRST, "data.view")
     whole, hidden = evidence(CELLS["gru"])["accuracy"], evidence(GRU_WITHOUT_FIRST)["accuracy"]
     measure.also("GRU accuracy, position 0 hidden", hidden, bounds=(0, 1))
     limit = float(best_without_first(PAGE_LENGTH)) + VALIDATION_LUCK
@@ -643,6 +645,7 @@ def test_transposed_data_trains__down_the_batch(decide: Decide, device: torch.de
 
 @claim("week07.day1.transposed-data-trains")
 def test_transposed_data_trains__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(CELLS["lstm"], BATCH_FIRST_FORGOTTEN, "model")
     wrong, right = evidence(BATCH_FIRST_FORGOTTEN), evidence(CELLS["lstm"])
     loss = wrong["losses"].at(-1)
     measure.also("accuracy, batch_first forgotten", wrong["accuracy"], bounds=(0, 1))

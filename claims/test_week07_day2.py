@@ -22,6 +22,7 @@ from lesson_claims import (
     grows,
     in_most_seeds,
     jittered,
+    only_differ,
     refuted,
     same,
     that,
@@ -114,9 +115,10 @@ def test_no_stable_setting(measure: Measure, decide: Decide, device: torch.devic
 
 @claim("week07.day2.no-stable-setting.corrected")
 def test_no_stable_setting__corrected(measure: Measure, decide: Decide, device: torch.device) -> None:
-    rotations = 5
+    rotations, staying = 5, {}
     for gain in (1.0, 0.99, 1.01):
         runs = [RecurrenceProbe(gain, steps=FAR).run(seed, device)["norms"] for seed in range(rotations)]
+        staying[gain] = [stays(norms) for norms in runs]
         ratios = np.array([norms[-1] / norms[0] for norms in runs])
         if gain == 1.0:
             measure.also(f"smallest ratio after {FAR} steps", ratios.min())
@@ -126,6 +128,8 @@ def test_no_stable_setting__corrected(measure: Measure, decide: Decide, device: 
             f"times {gain:g}"
         )
         decide(close(ratios, np.full(rotations, gain**FAR), rtol=1e-9, what=what))
+    stay = all(staying.pop(1.0)) and not any(map(any, staying.values()))
+    decide(that(stay, f"With a gain of 1 it neither halves nor doubles in {FAR} steps, and with 0.99 or 1.01 it does."))
 
 
 @claim("week07.day2.no-stable-setting.corrected")
@@ -260,6 +264,7 @@ def test_lstm_gradient_survives(measure: Measure, device: torch.device, decide: 
     gradients, noise = absolute_gradients(layer, inputs), jittered(absolute_gradients, layer, inputs)
     for length, gradient, *moved in zip(LENGTHS, gradients, *noise, strict=True):
         measure(f"gradient at step 0, length {length}", gradient, noise=moved)
+    only_differ(LSTM_PROBE, PLAIN_RNN_PROBE, "cell")
     lstm, rnn = evidence(LSTM_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
     draw_gradients(measure, "Gradient as the library initialises", "plain RNN", rnn)
     draw_gradients(measure, "Gradient as the library initialises", "LSTM", lstm)
@@ -290,6 +295,7 @@ def does_not_last_twice_as_long(gated: Sample, plain: Sample, name: str) -> Deci
 
 @claim("week07.day2.lstm-gradient-survives.corrected")
 def test_lstm_gradient_survives__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(LSTM_PROBE, PLAIN_RNN_PROBE, "cell")
     rnn, by_default = evidence(PLAIN_RNN_PROBE)["gradients"], evidence(LSTM_PROBE)["gradients"]
     measure.also("powers of ten lost, plain RNN", powers_lost(rnn))
     measure.also("powers of ten lost, LSTM", powers_lost(by_default))
@@ -299,6 +305,7 @@ def test_lstm_gradient_survives__corrected(measure: Measure, decide: Decide, evi
     picture = "Gradient with the forget gates held open"
     draw_gradients(measure, picture, "default", by_default)
     for bias, recipe in RAISED_FORGET_GATES.items():
+        only_differ(LSTM_PROBE, recipe, "forget_bias")
         gradients = evidence(recipe)["gradients"]
         draw_gradients(measure, picture, f"forget bias {bias:g}", gradients)
         lost = powers_lost(gradients)
@@ -312,6 +319,7 @@ def test_lstm_gradient_survives__corrected(measure: Measure, decide: Decide, evi
 @claim("week07.day2.gru-gradient-survives")
 @refuted
 def test_gru_gradient_survives(decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(GRU_PROBE, PLAIN_RNN_PROBE, "cell")
     gru, rnn = evidence(GRU_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
     decide(lasts_twice_as_long(gru, rnn, "a GRU's"))
 
@@ -320,6 +328,7 @@ def test_gru_gradient_survives(decide: Decide, evidence: EvidenceOf) -> None:
 def test_gru_gradient_survives__corrected(
     measure: Measure, device: torch.device, decide: Decide, evidence: EvidenceOf
 ) -> None:
+    only_differ(GRU_PROBE, PLAIN_RNN_PROBE, "cell")
     gru, rnn = evidence(GRU_PROBE)["gradients"], evidence(PLAIN_RNN_PROBE)["gradients"]
     measure.also("powers of ten lost, plain RNN", powers_lost(rnn))
     measure.also("powers of ten lost, GRU", powers_lost(gru))
@@ -340,6 +349,7 @@ def test_a_sum_does_not_shrink(decide: Decide, evidence: EvidenceOf) -> None:
 
 @claim("week07.day2.a-sum-does-not-shrink.corrected")
 def test_a_sum_does_not_shrink__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(DIRECT_PATH, DIRECT_PATH_OPEN, "forget_bias")
     default, opened = evidence(DIRECT_PATH), evidence(DIRECT_PATH_OPEN)
     measure.also("forget gate", default["forget gate"], bounds=(0, 1))
     measure.also("forget gate, bias 5", opened["forget gate"], bounds=(0, 1))
@@ -412,6 +422,7 @@ def test_lstm_returns_tuple__addition(decide: Decide, device: torch.device) -> N
 
 def gru_and_lstm(epochs: int, evidence: EvidenceOf) -> tuple[Sample, Sample]:
     """Return the accuracies of both on the memory task."""
+    only_differ(GRU_BY_EPOCHS[epochs], LSTM_BY_EPOCHS[epochs], "model.cell")
     return evidence(GRU_BY_EPOCHS[epochs])["accuracy"], evidence(LSTM_BY_EPOCHS[epochs])["accuracy"]
 
 
@@ -471,6 +482,7 @@ def test_plain_rnn_forgets_a_hundred__what_is_asked(decide: Decide) -> None:
 
 @claim("week07.day2.plain-rnn-forgets-a-hundred")
 def test_plain_rnn_forgets_a_hundred(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(HUNDRED_BACK["RNN"], FIVE_BACK, "data.steps")
     far, near = evidence(HUNDRED_BACK["RNN"])["accuracy"], evidence(FIVE_BACK)["accuracy"]
     measure.also("recall of the plain RNN over 100 steps", far, bounds=(0, 1))
     measure.also("recall of the plain RNN over 5 steps", near, bounds=(0, 1))
@@ -484,6 +496,7 @@ def test_plain_rnn_forgets_a_hundred(measure: Measure, decide: Decide, evidence:
 @claim("week07.day2.plain-rnn-forgets-a-hundred")
 def test_plain_rnn_forgets_a_hundred__addition(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     for cell, a_cell in (("GRU", "a GRU"), ("LSTM", "an LSTM")):
+        only_differ(HUNDRED_BACK["RNN"], HUNDRED_BACK[cell], "model.cell")
         recall = evidence(HUNDRED_BACK[cell])["accuracy"]
         measure.also(f"recall of the {cell} over 100 steps", recall, bounds=(0, 1))
         names = (f"The share of bits that {a_cell} recalls over 100 steps", "guessing")

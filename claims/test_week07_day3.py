@@ -24,6 +24,7 @@ from lesson_claims import (
     every,
     grows,
     jittered,
+    only_differ,
     same,
     that,
 )
@@ -280,6 +281,8 @@ def marker_accuracies(
 ) -> list[Sample]:
     """Return the accuracies from the last output, the mean and the maximum; check that their names are true."""
     decide(every(classify_from_pooled(recipes), what="The models classify from the last output, the mean, the maximum"))
+    for name in ("mean", "max"):
+        only_differ(recipes["last"], recipes[name], "model.pooling")
     accuracies = {name: evidence(recipe)["accuracy"] for name, recipe in recipes.items()}
     for name, accuracy in accuracies.items():
         measure.also(f"{name} accuracy, marker {where}", accuracy, bounds=(0, 1))

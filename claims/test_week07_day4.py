@@ -22,6 +22,7 @@ from lesson_claims import (
     equivalent,
     every,
     jittered,
+    only_differ,
     refuted,
     same,
     that,
@@ -83,6 +84,7 @@ def test_two_layers_worse__at_all(decide: Decide, evidence: EvidenceOf) -> None:
 
 @claim("week07.day4.two-layers-worse")
 def test_two_layers_worse__twice_the_epochs(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(DEPTH_AND_DIRECTION["two layers"], TWO_LAYERS_LONGER, "training.epochs")
     one, longer = (evidence(recipe)["accuracy"] for recipe in (DEPTH_AND_DIRECTION["one layer"], TWO_LAYERS_LONGER))
     measure.also("two layers accuracy after 20 epochs", longer, bounds=(0, 1))
     decide(beats(longer, one, by=-USEFUL, names=("accuracy of two layers after 20 epochs", "that of one after 10")))
@@ -90,6 +92,7 @@ def test_two_layers_worse__twice_the_epochs(measure: Measure, decide: Decide, ev
 
 @claim("week07.day4.bidirectional-helps")
 def test_bidirectional_helps(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(AFTER_HALF["one-way"], AFTER_HALF["two-way, both ends"], "model")
     accuracies = {name: evidence(recipe)["accuracy"] for name, recipe in AFTER_HALF.items()}
     for name, sample in accuracies.items():
         measure.also(f"{name}, 5 epochs", sample, bounds=(0, 1))
@@ -99,6 +102,7 @@ def test_bidirectional_helps(measure: Measure, decide: Decide, evidence: Evidenc
 
 @claim("week07.day4.bidirectional-helps")
 def test_bidirectional_helps__evidence_on_either_side(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(NEIGHBOURS["two-way"], NEIGHBOURS["one-way"], "bidirectional")
     both, one = (evidence(NEIGHBOURS[name])["accuracy"] for name in ("two-way", "one-way"))
     measure.also("two-way accuracy, larger neighbour", both, bounds=(0, 1))
     measure.also("one-way accuracy, larger neighbour", one, bounds=(0, 1))
@@ -113,11 +117,13 @@ def test_bidirectional_helps__addition(decide: Decide, evidence: EvidenceOf) -> 
         ("10 epochs", DEPTH_AND_DIRECTION["bidirectional"], DEPTH_AND_DIRECTION["one layer"]),
         ("8 clipped epochs", COMPARISON["bidirectional LSTM"], COMPARISON["LSTM"]),
     ):
+        only_differ(one, both, "model.bidirectional")
         names = (
             f"after {budget}, accuracy of the one-way layer",
             "that of the two-way layer read at the last position",
         )
         decide(beats(evidence(one)["accuracy"], evidence(both)["accuracy"], by=-MUCH, names=names))
+    only_differ(AFTER_HALF["two-way, both ends"], AFTER_HALF["two-way, last position"], "model")
     ends, last = (evidence(AFTER_HALF[f"two-way, {place}"])["accuracy"] for place in ("both ends", "last position"))
     names = (
         "after 5 epochs, accuracy of the two-way layer read where each direction ends",
@@ -179,6 +185,7 @@ def test_backward_half_sees_one_token__addition(decide: Decide, device: torch.de
 
 @claim("week07.day4.bidirectional-leaks")
 def test_bidirectional_leaks(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(LEAK["one-way"], LEAK["two-way"], "bidirectional")
     runs = {name: evidence(recipe) for name, recipe in LEAK.items()}
     picture = "Right answers about independent random tokens"
     for name, found in runs.items():

@@ -24,6 +24,7 @@ from lesson_claims import (
     equivalent,
     every,
     in_most_seeds,
+    only_differ,
     refuted,
     run_numerics,
     share,
@@ -146,6 +147,8 @@ ADAM_STEPS = {
 @claim("week07.day5.clipping-bounds-the-step")
 @refuted
 def test_clipping_bounds_the_step(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    for name in ("clipped at 1.0", "clipped at 0.01"):
+        only_differ(ADAM_STEPS["without clipping"], ADAM_STEPS[name], "training.clip")
     runs = {name: evidence(recipe)["changes"] for name, recipe in ADAM_STEPS.items()}
     later = {name: changes.reduced(longest_later) for name, changes in runs.items()}
     for name, changes in runs.items():
@@ -175,6 +178,8 @@ def test_clipping_bounds_the_step(measure: Measure, decide: Decide, evidence: Ev
 
 @claim("week07.day5.clipping-bounds-the-step.corrected")
 def test_clipping_bounds_the_step__corrected(decide: Decide, evidence: EvidenceOf) -> None:
+    for name in ("clipped at 1.0", "clipped at 0.01"):
+        only_differ(ADAM_STEPS["without clipping"], ADAM_STEPS[name], "training.clip")
     runs = {name: evidence(recipe)["changes"] for name, recipe in ADAM_STEPS.items()}
     later = {name: changes.reduced(longest_later) for name, changes in runs.items()}
     rate = CLIPPING["with clipping"].training.learning_rate
@@ -271,6 +276,7 @@ difference by 0.016 (one standard deviation)."""
 @claim("week07.day5.accuracy-barely-moves")
 def test_accuracy_barely_moves(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     # A run that ends in NaN or infinity is refused as evidence: what is compared here has gone through.
+    only_differ(CLIPPING_SCORED["without clipping"], CLIPPING_SCORED["with clipping"], "training.clip")
     accuracies = {name: evidence(recipe)["accuracy"] for name, recipe in CLIPPING_SCORED.items()}
     for name, accuracy in accuracies.items():
         measure.also(f"accuracy {name}", accuracy, bounds=(0, 1))
@@ -299,6 +305,7 @@ NO_HARM = 0.05
 def test_clip_at_one(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     acts = []
     for (name, length), recipe in UNCLIPPED_SWEEP.items():
+        only_differ(LENGTH_SWEEP[name, length], recipe, "training.clip")
         clipped, unclipped = evidence(LENGTH_SWEEP[name, length]), evidence(recipe)
         acts.append(np.any(clipped["losses"].values != unclipped["losses"].values, axis=1))
         measure.also(f"{name} accuracy without clipping, length {length}", unclipped["accuracy"], bounds=(0, 1))
@@ -324,6 +331,7 @@ def test_clip_at_one__limits(measure: Measure, decide: Decide, evidence: Evidenc
     recipes = {0.01: TIGHTLY_CLIPPED_TOTAL, 1.0: CLIPPED_TOTAL, 1000.0: LOOSELY_CLIPPED_TOTAL}
     learnt = {}
     for limit, recipe in recipes.items():
+        only_differ(recipe, UNCLIPPED_TOTAL, "clip")
         run = evidence(recipe)
         learnt[limit] = ~run["diverged"].values & (run["last loss"].values < LEARNT * run["first loss"].values)
         share_learnt = float(learnt[limit].mean())
@@ -341,6 +349,7 @@ def test_clip_at_one__limits(measure: Measure, decide: Decide, evidence: Evidenc
 
 @claim("week07.day5.unclipped-run-diverges")
 def test_unclipped_run_diverges(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(UNCLIPPED_TOTAL, CLIPPED_TOTAL, "clip")
     unclipped, clipped = evidence(UNCLIPPED_TOTAL), evidence(CLIPPED_TOTAL)
     decide(
         in_most_seeds(unclipped["diverged"].values, what="the unclipped run ends in NaN or infinity"),
@@ -404,6 +413,7 @@ def test_lstm_holds_up(decide: Decide, evidence: EvidenceOf) -> None:
 @claim("week07.day5.lstm-holds-up.corrected")
 def test_lstm_holds_up__corrected(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
     plain, lstm = (evidence(LENGTH_SWEEP[name, 16])["accuracy"] for name in ("plain RNN", "LSTM"))
+    only_differ(LENGTH_SWEEP["LSTM", 16], LARGER_BUDGET, "data.training_rows")
     more = evidence(LARGER_BUDGET)["accuracy"]
     measure.also("plain RNN accuracy, length 16", plain, bounds=(0, 1))
     measure.also("LSTM accuracy, length 16", lstm, bounds=(0, 1))
@@ -596,6 +606,7 @@ def test_dropout_mask_per_step(measure: Measure, decide: Decide) -> None:
 
 @claim("week07.day5.dropout-mask-per-step")
 def test_dropout_mask_per_step__recall(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(STATE_DROPOUT["at every step"], STATE_DROPOUT["once per sequence"], "drawn")
     fresh, one = (evidence(STATE_DROPOUT[drawn])["recall"] for drawn in ("at every step", "once per sequence"))
     measure.also("recall, a fresh mask at each step", fresh, bounds=(0, 1))
     measure.also("recall, one mask for all steps", one, bounds=(0, 1))

@@ -26,6 +26,7 @@ from lesson_claims import (
     every,
     grows,
     in_most_seeds,
+    only_differ,
     refuted,
     same,
     share,
@@ -138,6 +139,7 @@ def test_max_and_mean_pooled__corrected(decide: Decide, device: torch.device) ->
 
 @claim("week07.day7.max-and-mean-pooled.corrected")
 def test_max_and_mean_pooled__corrected__accuracy(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    only_differ(COMPLETE, TAKES_BOTH, "model.pooled")
     by_maximum = evidence(COMPLETE)["accuracy"]
     measure.also("accuracy by maximum", by_maximum, bounds=(0, 1))
     by_both = evidence(TAKES_BOTH)["accuracy"]
@@ -571,6 +573,9 @@ def test_reliable_with_padding_and_clipping__corrected(measure: Measure, decide:
 @claim("week07.day7.gated-cell-beyond-twenty-steps")
 @refuted
 def test_gated_cell_beyond_twenty_steps(measure: Measure, decide: Decide, evidence: EvidenceOf) -> None:
+    for (name, steps), recipe in RECALL_FROM_TWENTY.items():
+        if name != "plain RNN":
+            only_differ(RECALL_FROM_TWENTY["plain RNN", steps], recipe, "model.cell")
     recall = {run: evidence(recipe)["accuracy"] for run, recipe in RECALL_FROM_TWENTY.items()}
     # The better of the two gated cells at each seed and length: the reading that is kindest to the page.
     gated_is_ahead = [

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lesson_claims.record import Decide, Measure
     from lesson_claims.runs.evidence import Evidence, EvidenceOf, Sample
     from lesson_claims.runs.numerics import run_numerics
-    from lesson_claims.runs.recipe import Outcome, Recipe, SharesFirstSteps
+    from lesson_claims.runs.recipe import Outcome, Recipe, SharesFirstSteps, only_differ
 
 _HOMES = {
     "lesson_claims.decisions": ("ClaimRefuted", "Decision", "Verdict"),
@@ -54,7 +54,7 @@ _HOMES = {
     "lesson_claims.record": ("Decide", "Measure"),
     "lesson_claims.runs.evidence": ("Evidence", "EvidenceOf", "Sample"),
     "lesson_claims.runs.numerics": ("run_numerics",),
-    "lesson_claims.runs.recipe": ("Outcome", "Recipe", "SharesFirstSteps"),
+    "lesson_claims.runs.recipe": ("Outcome", "Recipe", "SharesFirstSteps", "only_differ"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -70,6 +70,7 @@ __all__ = [  # noqa: RUF022  in the order of the documentation
     "Recipe",
     "SharesFirstSteps",
     "Outcome",
+    "only_differ",
     "run_numerics",
     "jittered",
     "that",

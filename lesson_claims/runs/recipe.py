@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 if TYPE_CHECKING:
@@ -67,6 +68,39 @@ class SharesFirstSteps(Hashable, Protocol):
         Yields:
             each recipe as it is finished, in any order, with what its `run` alone would return.
         """
+
+
+def only_differ(one: object, other: object, *names: str) -> None:
+    """Make sure that two recipes which are compared differ in what the comparison is about, and in nothing else.
+
+    Args:
+        one: a recipe.
+        other: the recipe that it is compared with.
+        names: the fields in which the two differ, with dots for the fields of a field: `"training.epochs"`. A field
+            stands for all that is in it.
+
+    Raises:
+        RecipeError: if they differ in another field, or are the same in one of these.
+    """
+    found = list(_differences(one, other))
+    others = [each for each in found if not any(each == name or each.startswith(f"{name}.") for name in names)]
+    same = [name for name in names if not any(each == name or each.startswith(f"{name}.") for each in found)]
+    if others or same:
+        wrong = f"differ in {', '.join(others)} as well" if others else f"are the same in {', '.join(same)}"
+        raise RecipeError(
+            f"a comparison of runs that are to differ in {', '.join(names)} alone: they {wrong}; mend the recipe"
+            f" {type(one).__name__}, or {type(other).__name__}, or say what they differ in"
+        )
+
+
+def _differences(one: object, other: object, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields in which two values differ."""
+    if type(one) is type(other) and is_dataclass(one) and not isinstance(one, type):
+        for each in fields(one):
+            within = f"{path}.{each.name}" if path else each.name
+            yield from _differences(getattr(one, each.name), getattr(other, each.name), within)
+    elif one != other:
+        yield path or "what they are"
 
 
 def start_together(one: Recipe, other: Recipe) -> bool:
