@@ -33,7 +33,7 @@ from lessons.cost import counted_operations
 from lessons.embedding import PAGE_TOKENS, elements_touched, look_up, multiply, one_hot
 from lessons.marker_task import MARKER, MARKER_ANYWHERE, MARKER_AT_THE_END
 from lessons.recipes import CELLS, POOLINGS, Classification
-from lessons.word_classes import WORD_CLASSES
+from lessons.word_classes import WORD_CLASSES, class_cosines
 
 SIZES = ((2, 1), (10, 8), (27, 3), (500, 32))
 """Vocabulary and features of the random tables."""
@@ -101,14 +101,15 @@ def test_embedding_equals_one_hot_matmul(decide: Decide, device: torch.device, d
         for shape in SHAPES:
             tokens = torch.randint(vocabulary, shape, generator=generator).to(device)
             arriving = torch.randint(-9, 10, (*shape, features), generator=generator).to(table)
-            # The layer itself on one side: `look_up` is ours as well.
+            # The library's own function on one side: the other two are ours.
             looked_up = nn.functional.embedding(tokens, table)
-            multiplied = multiply(tokens, table)
             (gradient,) = torch.autograd.grad(looked_up, table, arriving)
-            (gradient_of_product,) = torch.autograd.grad(multiplied, table, arriving)
-            case = (vocabulary, features, shape)
-            same_vectors.append((case, torch.equal(looked_up, multiplied)))
-            same_gradients.append((case, torch.equal(gradient, gradient_of_product)))
+            for ours in (multiply, look_up):
+                vectors = ours(tokens, table)
+                (our_gradient,) = torch.autograd.grad(vectors, table, arriving)
+                case = (ours.__name__, vocabulary, features, shape)
+                same_vectors.append((case, torch.equal(looked_up, vectors)))
+                same_gradients.append((case, torch.equal(gradient, our_gradient)))
     of_both = f"of looking up and of multiplying are equal to the bit in {dtype}"
     decide(
         every(same_vectors, what=f"the vectors {of_both}"),
@@ -180,6 +181,17 @@ def test_embedding_saves_the_matmul(measure: Measure, decide: Decide) -> None:
             what="Operations of multiplying, two for each number of the table",
         ),
         grows(vocabularies, multiplying, law="linear", what="The work of multiplying"),
+    )
+
+
+@claim("week07.day3.similar-use-similar-vectors")
+def test_similar_use_similar_vectors__what_is_compared(decide: Decide) -> None:
+    classes = torch.tensor([0, 0, 0, 1, 1, 1])
+    at_right_angles, by_class = torch.eye(6), nn.functional.one_hot(classes).float()
+    what = "Mean cosine of different words of one class, and of two classes, where"
+    decide(
+        same(class_cosines(at_right_angles, classes), (0.0, 0.0), what=f"{what} all words are at right angles"),
+        same(class_cosines(by_class, classes), (1.0, 0.0), what=f"{what} the words of a class are the same"),
     )
 
 

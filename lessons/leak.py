@@ -18,9 +18,6 @@ TOKENS = 10
 LENGTH = 12
 
 CHANCE = 1 / TOKENS
-LEAKED = (LENGTH - 2 + CHANCE) / (LENGTH - 1)
-"""Share of right answers of a model that sees the next token wherever the input holds it: at all LENGTH − 1 positions
-but the last, where it can only guess."""
 
 
 @dataclass(frozen=True)
