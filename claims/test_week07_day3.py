@@ -293,6 +293,9 @@ def marker_accuracies(
 ) -> list[Sample]:
     """Return the accuracies from the last output, the mean and the maximum; check that their names are true."""
     decide(every(classify_from_pooled(recipes), what="The models classify from the last output, the mean, the maximum"))
+    cells = sorted({type(recipe.model.build().get_submodule("recurrent")).__name__ for recipe in recipes.values()})
+    # A gated cell could carry the marker to the end, so that the last output would do as well.
+    decide(same(cells, ["RNN"], what="The cells that read the rows"))
     for name in ("mean", "max"):
         only_differ(recipes["last"], recipes[name], "model.pooling")
     accuracies = {name: evidence(recipe)["accuracy"] for name, recipe in recipes.items()}
