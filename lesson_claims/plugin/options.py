@@ -47,6 +47,7 @@ class Session:
     checks: dict[str, Check]
     looks: Looks
     recorded: Recorded
+    sabotaged: bool = False
 
     @cached_property
     def levels(self) -> Levels:
@@ -112,6 +113,8 @@ class Session:
 
 
 SESSION = pytest.StashKey[Session]()
+SABOTAGED = pytest.StashKey[bool]()
+"""Set where the code is sabotaged: then there is no report, and others share the cores."""
 SESSION_NAME = pytest.StashKey[str]()
 ADDED = "PYTEST_ADDOPTS"
 ADDED_BEFORE = pytest.StashKey[str | None]()
@@ -215,7 +218,8 @@ def pytest_configure(config: pytest.Config) -> None:
         looks = read_looks(str(config.getoption("seeds")))
     except (ProjectError, RegistryError, RecordedError, LooksError) as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[SESSION] = Session(project, registry, {check.id: check for check in checks}, looks, recorded)
+    by_id = {check.id: check for check in checks}
+    config.stash[SESSION] = Session(project, registry, by_id, looks, recorded, config.stash.get(SABOTAGED, False))
     if is_worker(config):
         config.option.run_store = config.workerinput["run_store"]  # type: ignore[attr-defined]
         return
@@ -346,6 +350,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def worker_threads(config: pytest.Config) -> int:
     """Return how many threads this process may use within one operation: cores / workers, at least 1."""
+    if SESSION in config.stash and config.stash[SESSION].sabotaged:
+        return 1
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
     return max(1, cores // workers)
