@@ -79,6 +79,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("seeds", "integer"),
         _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
         *_texts("evidence"),
+        Column("controls", "integer"),
         Column("checks", "integer"),
         _SECONDS,
     ),
