@@ -28,8 +28,6 @@ from pathlib import Path
 
 import msgspec
 
-FORMS = "a control has in, replace and with; or edit, a list of tables with these; or stand_in and with"
-
 SHOWN = 60
 """Of a text that is not found, so many characters are shown."""
 
@@ -118,7 +116,9 @@ def read_control(table: ControlTable, place: str) -> Control:
     if table.stand_in is None and table.edit and table.file is table.replace is table.by is None:
         edits = [Edit(each.file, each.replace, each.by) for each in table.edit]
     elif table.stand_in is not None or table.edit or table.file is None or table.replace is None or table.by is None:
-        raise ControlError(f"{place}: {FORMS}")
+        raise ControlError(
+            f"{place}: a control has in, replace and with; or edit, a list of tables with these; or stand_in and with"
+        )
     else:
         edits = [Edit(table.file, table.replace, table.by)]
     for edit in edits:
