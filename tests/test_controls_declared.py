@@ -10,6 +10,7 @@ from lesson_claims.controls import Control, ControlError, Edit, StandIn, edited_
 from lesson_claims.project import read_project
 from lesson_claims.registry import Registry, RegistryError, load_registry
 
+ROOT = Path(__file__).parent.parent
 CLAIM = '[[claim]]\nid = "a.{id}"\nwhere = "the text"\nsays = "It is so."\nkind = "exact"\nexpect = "{expect}"\n'
 CORRECTED = 'reason = "Seen."\n[claim.corrected]\nsays = "Not so."\nkind = "exact"\nsuggest = "Not so."\n'
 EDIT = 'in = "lessons/code.py"\nreplace = "+ 1"\nwith = "+ 2"\n'
@@ -104,3 +105,10 @@ def test_a_text_to_replace_stands_exactly_once(tmp_path: Path, text: str, times:
     (own,) = registry_of(tmp_path, control(EDIT.replace("+ 1", text))).claims["a.x"].controls
     with pytest.raises(ControlError, match=rf"a.x: '.*' stands {times} times in lessons/code.py"):
         edited_files(own, "a.x", tmp_path)
+
+
+@pytest.mark.parametrize("root", [ROOT, ROOT / "examples" / "gradient-descent"], ids=["ours", "example"])
+def test_the_texts_of_our_own_controls_stand_in_their_files(root: Path) -> None:
+    for claim in load_registry(read_project(root)).claims.values():
+        for own in claim.controls:
+            assert own.stand_in or edited_files(own, claim.id, root)

@@ -5,6 +5,7 @@ import difflib
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
         "--claim", action="append", default=[], metavar="PATTERN", help="only these claims, as for pytest; repeatable"
     )
     parser.add_argument("--quick", action="store_true", help="only claims none of whose checks ask for evidence")
-    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="so many at once (default: one per core)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="so many at once (default: one per core)")
     parser.add_argument(
         "--minutes", type=float, default=MINUTES, metavar="M", help=f"stop a trial after that (default: {MINUTES:g})"
     )
@@ -59,8 +60,9 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ReportError where the project or an argument cannot be used.
     """
-    if args.jobs < 0 or args.minutes <= 0:
-        raise ReportError(f"--jobs {args.jobs} --minutes {args.minutes:g}: both must be more than 0")
+    jobs = _cores() if args.jobs is None else args.jobs
+    if jobs < 1 or args.minutes <= 0:
+        raise ReportError(f"--jobs {jobs} --minutes {args.minutes:g}: both must be more than 0")
     try:
         project = read_project(Path(args.root).resolve())
         registry = load_registry(project)
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         if args.list:
             print("\n".join(_listed(claims)))
             return WELL
-        return _try(args, project, registry, checks, claims, chosen)
+        return _try(args, jobs, project, registry, checks, claims, chosen)
     except (ProjectError, RegistryError, ControlError) as error:
         raise ReportError(str(error)) from error
 
@@ -100,13 +102,14 @@ def _listed(claims: Sequence[Claim]) -> Iterator[str]:
 
 def _try(
     args: argparse.Namespace,
+    jobs: int,
     project: Project,
     registry: Registry,
     checks: Sequence[Check],
     claims: Sequence[Claim],
     chosen: Sequence[Trial],
 ) -> int:
-    # What is tried is what stands there now, whatever an editor saves in the meantime.
+    # Of what is there now, which is what is tried.
     keys = {
         trial: key_of(project, registry, checks, trial.claim, trial.control)
         for trial in chosen
@@ -114,14 +117,14 @@ def _try(
     }
     file = args.results or project.root / DEFAULT
     read_results(file)  # a table that cannot be read is better told of before hours of work than after
-    jobs = args.jobs or _cores()
     results: list[Result] = []
     started, interrupted = time.monotonic(), False
+    running = run_trials(project, registry, chosen, jobs=jobs, minutes=args.minutes, store=args.run_store)
     try:
-        running = run_trials(project, registry, chosen, jobs=jobs, minutes=args.minutes, store=args.run_store)
-        for result in running:
-            results.append(result)
-            print(f"{len(results)}/{len(chosen)} {_line(result)}", flush=True)
+        with closing(running):
+            for result in running:
+                results.append(result)
+                print(f"{len(results)}/{len(chosen)} {_line(result)}", flush=True)
     except KeyboardInterrupt:
         interrupted = True
     of_controls = sorted(with_claims_as_they_are(results), key=lambda each: chosen.index(each.trial))

@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerProcess
@@ -41,8 +41,8 @@ class _Running:
 
 def run_trials(
     project: Project, registry: Registry, trials: Sequence[Trial], *, jobs: int, minutes: float, store: Path | None
-) -> Iterator[Result]:
-    """Run trials and yield what became of each, as it ends.
+) -> Generator[Result, None, None]:
+    """Run trials and yield what became of each, as it ends; closed early, it ends all processes.
 
     Args:
         project: which is copied for each trial.
@@ -58,12 +58,15 @@ def run_trials(
     """
     waiting, running = deque(trials), list[_Running]()
     with tempfile.TemporaryDirectory(prefix="lesson-claims-controls-") as place:
+        # Whatever an editor saves from now on, all trials are made with what is there now.
+        now = copy_project(project, Path(place, "now"), {})
         context = _context(project)
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:
                     folder = Path(place, str(len(trials) - len(waiting)))
-                    running.append(_start(context, project, waiting.popleft(), folder, store or Path(place, "runs")))
+                    process = _start(context, project, now, waiting[0], folder, store or Path(place, "runs"))
+                    running.append(_Running(waiting.popleft(), process, folder, time.monotonic()))
                 ended = connection.wait([each.process.sentinel for each in running], timeout=1.0)
                 for each in list(running):
                     late = time.monotonic() - each.started > 60 * minutes
@@ -94,11 +97,16 @@ def _context(project: Project) -> multiprocessing.context.ForkServerContext:
 
 
 def _start(
-    context: multiprocessing.context.ForkServerContext, project: Project, trial: Trial, folder: Path, store: Path
-) -> _Running:
+    context: multiprocessing.context.ForkServerContext,
+    project: Project,
+    now: Project,
+    trial: Trial,
+    folder: Path,
+    store: Path,
+) -> ForkServerProcess:
     copy = folder / "project"
-    texts = edited_files(trial.control, trial.place, project.root) if trial.control else {}
-    copy_project(project, copy, texts)
+    texts = edited_files(trial.control, trial.place, now.root) if trial.control else {}
+    copy_project(now, copy, texts)
     arguments = ["-p", "lesson_claims.plugin", "-p", "lesson_claims.plugin.sabotaged"]
     arguments += ["-n", "0", "--maxfail=0", "-k", "", "-m", "", f"--rootdir={copy}"]
     if trial.control and trial.control.stand_in:
@@ -109,7 +117,7 @@ def _start(
     own = [str(each) for each in (*project.code, *project.claims)]
     process = context.Process(target=child.run, args=(str(folder), str(copy), str(project.root), own, arguments))
     process.start()
-    return _Running(trial, process, folder, time.monotonic())
+    return process
 
 
 def _stop(process: ForkServerProcess) -> None:
