@@ -11,7 +11,7 @@ from importlib import import_module
 
 from lesson_claims.results.errors import ReportError
 
-COMMANDS = ("accept", "build", "diff", "drift", "errata", "merge", "night", "simulate", "trend", "where")
+COMMANDS = ("accept", "build", "controls", "diff", "drift", "errata", "merge", "night", "simulate", "trend", "where")
 BAD_INPUT = 2
 
 

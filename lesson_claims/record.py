@@ -59,6 +59,7 @@ class Record:
         recorded: what the baseline says.
         device: where it measures.
         seeds: over how many seeds the evidence of this look is.
+        aside: kinds of printed figures that decide nothing, because the code is sabotaged.
         judged: the printed figures that decide, by name.
         misprints: those that do not come out, in words.
         misstated: stated figures that do not come out, in words.
@@ -77,6 +78,7 @@ class Record:
     recorded: Recorded = field(default_factory=Recorded)
     device: str = "cpu"
     seeds: int = 0
+    aside: frozenset[Kind] = frozenset()
     measurements: list[dict[str, Any]] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     notes: list[Decision] = field(default_factory=list)
@@ -187,6 +189,9 @@ class Record:
     def _printed(self) -> Decision | None:
         """Return what the printed figures say together, those of training runs at the page's own seed."""
         printed = [row for row in self.measurements if row["figure"] in self.judged]
+        if not printed and self.aside and self.measurements and not self.decisions:
+            as_before = Verdict.HOLDS if self.expected == "holds" else Verdict.INCONCLUSIVE
+            return Decision(as_before, "Only figures were measured that decide nothing here.", PRINTED)
         if not printed:
             return None
         verdict = Verdict.HOLDS
@@ -259,7 +264,8 @@ class Measure:
             self._trained(figure, single, seeds, values, interval, unit, getattr(value, "platforms", {}))
             return
         comparison = compare(figure, single, within)
-        if figure.kind != Kind.CLOCK and (figure.kind != Kind.STATED or within is not None):
+        not_judged = (Kind.CLOCK, *self._record.aside)
+        if figure.kind not in not_judged and (figure.kind != Kind.STATED or within is not None):
             self._record.judged.append(name)
         if comparison.agreement == Agreement.OUTSIDE and name in self._record.judged:
             wrong = self._record.misstated if figure.kind == Kind.STATED else self._record.misprints
@@ -283,7 +289,9 @@ class Measure:
     ) -> None:
         """Record a figure of a training run: at the page's own seed, on all platforms on record and tried here."""
         name = figure.name
-        self._record.judged.append(name)
+        judged = figure.kind not in self._record.aside
+        if judged:
+            self._record.judged.append(name)
         tried = {platform: float(value) for platform, value in platforms.items()}
         on_record = self._record.recorded.spreads.get((self._record.claim.id, name), {})
         known = {**on_record, **tried}
@@ -296,9 +304,9 @@ class Measure:
         }  # fmt: skip
         if figure.number is not None and len(numbers) > 1:
             self._record.measurements[-1]["digits"] = str(digits_over_seeds(figure, numbers))
-        if comparison.agreement == Agreement.OUTSIDE:
+        if judged and comparison.agreement == Agreement.OUTSIDE:
             self._record.misprints.append(comparison.words + _rank(figure, numbers))
-        elif comparison.agreement == Agreement.DEPENDS:
+        elif judged and comparison.agreement == Agreement.DEPENDS:
             self._record.machines.append(comparison.words)
         if comparison.unlike_record and on_record and comparison.agreement != Agreement.OUTSIDE:
             self._record.unlike.append(

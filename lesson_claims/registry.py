@@ -42,6 +42,9 @@ A sentence of the page that nothing here can decide is written down as well, in 
     says = "Most people start with this data."
     reason = "It is about people, and nothing here observes them."
 
+A claim, and a corrected one, has `[[claim.control]]` and `[[claim.corrected.control]]`: sabotages of the code that its
+checks must notice, as `controls` describes them.
+
 `[lesson]` may also have `page_seed`, the seed that the page itself used (default 0), and `page_runs`,
 `"module:NAME"` of a mapping from names to the recipes that the page itself runs; and the file may have `[[advice]]`
 tables with `says` and `claims`: the page's closing advice, and the claims on which it stands.
@@ -59,6 +62,7 @@ from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from lesson_claims.controls import Control, ControlError, ControlTable, read_control, verify_control
 from lesson_claims.figures import Figure, FigureFileError, load_figures
 from lesson_claims.project import TABLE, Project
 from lesson_claims.settings import SettingsError, Statement, load_settings
@@ -92,6 +96,7 @@ class _CorrectedTable(msgspec.Struct, forbid_unknown_fields=True):
     says: str
     kind: Kind
     suggest: str
+    control: Any = msgspec.field(default_factory=list)
 
 
 class _ErratumTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,6 +121,7 @@ class _ClaimTable(msgspec.Struct, forbid_unknown_fields=True):
     corrected: _CorrectedTable | None = None
     erratum: _ErratumTable | None = None
     addition: _AdditionTable | None = None
+    control: Any = msgspec.field(default_factory=list)
 
 
 class _UndecidedTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -152,6 +158,7 @@ class Claim:
         suggest: the sentence that we suggest to the page's author, with figures in braces.
         see: ids of related claims.
         ours: whether the page does not say it, so that it is outside all counts of the page's statements.
+        controls: sabotages of the code that its checks must notice.
     """
 
     id: str
@@ -167,6 +174,7 @@ class Claim:
     suggest: str = ""
     see: tuple[str, ...] = ()
     ours: bool = False
+    controls: tuple[Control, ...] = ()
 
     @property
     def page_id(self) -> str:
@@ -327,6 +335,7 @@ def load_registry(project: Project) -> Registry:
         for other in claim.see:
             if other not in claims:
                 raise RegistryError(f"{places[claim.id]}: {claim.id}: see names {other!r}, which is no claim")
+        _verify_controls(claim, claims, places[claim.id], project)
     for file in found:
         checklist += _advice(file.content, claims, file.path)
     return Registry(
@@ -531,11 +540,52 @@ def _claims(entry: Any, lesson: str, part: str, prefix: str, path: Path, number:
         suggest=own.suggest if own else "",
         see=table.see,
         ours=table.ours,
+        controls=_controls(table.control, "claim.control", place),
     )
     if corrected is not None:
         yield Claim(
-            table.id + CORRECTED, lesson, part, table.where, corrected.says, corrected.kind, "holds", file=path.stem
+            table.id + CORRECTED,
+            lesson,
+            part,
+            table.where,
+            corrected.says,
+            corrected.kind,
+            "holds",
+            file=path.stem,
+            controls=_controls(corrected.control, "claim.corrected.control", f"{place}{CORRECTED}"),
         )
+
+
+def _controls(tables: Any, header: str, place: str) -> tuple[Control, ...]:
+    """Return the controls of a claim; where the header is "claim.control", each stands under [[claim.control]]."""
+    if not isinstance(tables, list):
+        raise RegistryError(f"{place}: {header} must be written [[{header}]], once for each")
+    controls: list[Control] = []
+    for number, entry in enumerate(tables, 1):
+        where = f"{place}, control {number}"
+        try:
+            control = read_control(_convert(entry, ControlTable, where), where)
+        except ControlError as error:
+            raise RegistryError(str(error)) from error
+        if control.breaks in {each.breaks for each in controls}:
+            raise RegistryError(f"{where}: another control of the claim breaks {control.breaks!r} already; rename one")
+        controls.append(control)
+    return tuple(controls)
+
+
+def _verify_controls(claim: Claim, claims: Mapping[str, Claim], path: Path, project: Project) -> None:
+    """Refuse controls that name what is not there, or that no check could notice."""
+    for control in claim.controls:
+        place = f"{path}: {claim.id}, control {control.breaks!r}"
+        if claim.expect == "open":
+            raise RegistryError(f"{place}: the claim is open, so it has no verdict that could turn; decide it first")
+        for other in control.also:
+            if other not in claims or other == claim.id or claims[other].expect == "open":
+                raise RegistryError(f"{place}: also names {other!r}, which is no other claim with a verdict on record")
+        try:
+            verify_control(control, place, project.root, project.code, project.claims)
+        except ControlError as error:
+            raise RegistryError(str(error)) from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -575,7 +625,7 @@ def _allowed(table: type[msgspec.Struct], error: str) -> str:
     choices = get_args(get_type_hints(table).get(name[1])) if name else ()
     if "enum" in error and choices:
         return f"it is one of {', '.join(choices)}"
-    return f"the fields are {', '.join(table.__struct_fields__)}"
+    return f"the fields are {', '.join(table.__struct_encode_fields__)}"
 
 
 def _tables(content: Mapping[str, Any], name: str, path: Path) -> list[Any]:

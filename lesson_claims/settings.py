@@ -55,7 +55,7 @@ def load_settings(path: Path, name: str) -> list[Statement]:
 
     Args:
         path: of the file.
-        name: of the file in messages and tables, such as "claims/week07_settings.csv".
+        name: of the file in messages and tables, such as "claims/course_settings.csv".
 
     Raises:
         SettingsError: at the first line that states nothing, or that repeats another one.

@@ -31,6 +31,7 @@ class Check:
         depends: whether it, or one of its parameters, is marked as depending on the seed.
         decides: whether it uses the fixture `decide`, and so must record a decision.
         statistical: whether it decides by statistics: on evidence over seeds, or on other samples.
+        evidence: whether it asks for evidence over seeds, and so for training runs or the like.
         figures: patterns of the figure names that it can measure.
     """
 
@@ -41,6 +42,7 @@ class Check:
     depends: bool
     decides: bool
     statistical: bool
+    evidence: bool
     figures: tuple[re.Pattern[str], ...]
 
 
@@ -145,6 +147,7 @@ def _check(node: ast.FunctionDef, file: str, registry: Registry) -> Check:
         depends="depends_on_seed" in named,
         decides=any(isinstance(name, ast.Name) and name.id == "decide" for name in ast.walk(node)),
         statistical="evidence" in taken or bool(called & STATISTICAL),
+        evidence="evidence" in taken,
         figures=tuple(_figures(node)),
     )
 

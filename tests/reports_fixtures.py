@@ -93,6 +93,11 @@ def realistic(complete: bool = True, seeds: int = 5, per_day: int = 13) -> Run:
              "reason": "No such device is here."},
         ],
         "see": {names[0]: [names[5], names[-1]], names[5]: [names[0]]},
+        "controls": {names[0]: [
+            {"breaks": "gathers one step early", "outcome": "caught", "when": "2026-03-01T02:30Z"},
+            {"breaks": "takes the mean", "outcome": "missed", "when": "2026-03-02T02:30Z"},
+            {"breaks": "adds up", "outcome": "", "when": ""},
+        ]},
         "source": {f"claims/test_{name}.py::test": f"claims/test_{name}.py#L{n}" for n, name in enumerate(names)},
     }  # fmt: skip
     return Run.from_rows(info=info, **rows)
@@ -251,6 +256,7 @@ def nasty() -> Run:
         "checklist": [{"advice": text, "claims": [text]} for text in NASTY],
         "undecided": [dict.fromkeys(("lesson", "part", "where", "says", "reason"), text) for text in NASTY],
         "source": {text: text for text in NASTY}, "see": {text: list(NASTY) for text in NASTY},
+        "controls": {text: [{"breaks": text, "outcome": text, "when": text}] for text in NASTY},
         "options": {"x": NASTY[0]},
     }  # fmt: skip
     return Run.from_rows(info=info, **rows)

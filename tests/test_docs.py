@@ -15,6 +15,7 @@ import pytest
 
 import lesson_claims
 from lesson_claims.commands.where import COMMAND, page
+from lesson_claims.controls import ControlTable, EditTable
 from lesson_claims.project import _Settings, read_project
 from lesson_claims.registry import (
     _AdditionTable,
@@ -26,7 +27,7 @@ from lesson_claims.registry import (
     _UndecidedTable,
     load_registry,
 )
-from lesson_claims.results.columns import JUDGEMENTS, PLATFORMS, STATEMENTS, TABLES, TRENDS, Column
+from lesson_claims.results.columns import CONTROLS, JUDGEMENTS, PLATFORMS, STATEMENTS, TABLES, TRENDS, Column
 from lesson_claims.results.drift_tables import DriftInfo
 from lesson_claims.results.run_info import RunInfo
 
@@ -105,8 +106,8 @@ def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
     assert ran == len([block for block in blocks(DOCS / "tutorial.md") if block.language == "sh"]) > 5
 
 
-RAISED = {"DeviceError", "FigureFileError", "LooksError", "ProjectError", "RecordedError", "RegistryError",
-          "RunStoreError", "SettingsError", "UsageError"}  # fmt: skip
+RAISED = {"ControlError", "DeviceError", "FigureFileError", "LooksError", "ProjectError", "RecordedError",
+          "RegistryError", "RunStoreError", "SettingsError", "UsageError"}  # fmt: skip
 """The errors whose messages an author meets before and while checks run: the docs explain each."""
 
 
@@ -153,6 +154,7 @@ def described(page: Path, heading: str) -> set[str]:
         ("drift.csv", JUDGEMENTS),
         ("trends.csv", TRENDS),
         ("platforms.csv", PLATFORMS),
+        ("controls.csv", CONTROLS),
     ],
 )
 def test_every_column_is_described(file: str, columns: tuple[Column, ...]) -> None:
@@ -175,12 +177,15 @@ def test_every_field_is_described(file: str, fields: type[msgspec.Struct]) -> No
         ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _AdditionTable),
         ("lesson-files.md", "field of `[claim.addition]` and `[claim.erratum]`", _ErratumTable),
         ("lesson-files.md", "field of `[[undecided]]`", _UndecidedTable),
+        ("controls.md", "field of `[[claim.control]]`", ControlTable),
+        ("controls.md", "field of an edit", EditTable),
     ],
 )
 def test_every_field_of_a_lesson_is_described(page: str, table: str, structure: type[msgspec.Struct]) -> None:
     text = (DOCS / page).read_text(encoding="utf-8").split(f"| {table} |", 1)[1].split("\n\n", 1)[0]
-    names = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
-    assert names == set(structure.__struct_fields__) - {"corrected", "erratum", "addition"}
+    cells = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+    names = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert names == set(structure.__struct_encode_fields__) - {"corrected", "erratum", "addition", "control"}
 
 
 def test_the_readme_counts_what_the_registry_has() -> None:

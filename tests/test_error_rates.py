@@ -16,7 +16,7 @@ def registry(records):
 
 
 def checks(registry, statistical=True):
-    return [Check(f"t::{name}", 1, name, False, False, True, statistical, ()) for name in registry.claims]
+    return [Check(f"t::{name}", 1, name, False, False, True, statistical, False, ()) for name in registry.claims]
 
 
 records = st.lists(st.sampled_from(["holds", "refuted", "depends", "open"]), min_size=1, max_size=60)

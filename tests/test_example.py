@@ -1,4 +1,4 @@
-"""The example's page: its code prints what the page shows, and its figures stand in what it prints."""
+"""The example: its code prints what the page shows, its figures stand in that, and its checks can fail."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import csv
 import io
 import re
 from pathlib import Path
+
+import pytest
+
+from lesson_claims.command_line import main
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "gradient-descent"
 BLOCKS = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
@@ -34,3 +38,10 @@ def test_every_figure_stands_on_the_page_and_every_printed_number_is_a_figure() 
         figures = [row["printed"] for row in csv.DictReader(file)]
     printed = "".join(re.sub(r"mean \d:", "", block["printed"]) for block in blocks())
     assert sorted(re.findall(r"-?\d+(?:\.\d+)?", printed)) == sorted(figures)
+
+
+def test_every_claim_of_the_example_has_a_control_and_each_is_caught(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["controls", "--root", str(EXAMPLE), "--results", str(tmp_path / "controls.csv")]) == 0
+    assert "7 of 7 claims have a control; 7 of 7 controls caught" in capsys.readouterr().out

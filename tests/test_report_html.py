@@ -275,6 +275,17 @@ def test_related_claims_are_linked_from_both_sides(full):
     assert len(full.css(".see")) == 3
 
 
+def test_a_claim_says_which_controls_were_caught_and_when(full):
+    (controls,) = full.css(".controls")
+    assert controls.parent.parent.attributes["id"] == f"claim-{reports_fixtures.realistic().claims['claim'][0]}"
+    assert controls.css_first("summary").text() == "1 of 3 controls caught"
+    assert [" ".join(each.text().split()) for each in controls.css("li")] == [
+        "gathers one step early: caught, 2026-03-01 02:30 UTC",
+        "takes the mean: missed, 2026-03-02 02:30 UTC",
+        "adds up: not tried with this code",
+    ]
+
+
 def test_a_related_claim_without_a_row_is_left_out():
     info = {"complete": True, "see": {"a": ["gone", "a"], "gone": ["a"]}}
     assert "See also" not in html(Run.from_rows(info=info, claims=[{"claim": "a", "lesson": "l", "verdict": "holds"}]))

@@ -104,7 +104,9 @@ def test_a_run_from_before_a_column_was_added_or_dropped_is_read(tmp_path):
     table = pq.read_table(file)
     described = json.loads(table.schema.metadata[history.METADATA])
     described["run"] |= {"schema": 1, "lessons": {"a": {"title": "A", "parts": ["Day 1 — first"]}}}
-    table = table.drop_columns(["part", "where", "wins", "type"]).append_column("controls", pa.array([""] * len(table)))
+    table = table.drop_columns(["part", "where", "wins", "type", "controls"]).append_column(
+        "controls", pa.array([""] * len(table))
+    )
     pq.write_table(table.replace_schema_metadata({history.METADATA: json.dumps(described)}), file)
     kept = history.load(tmp_path, KIND, last=night(1))
     assert not kept.problems

@@ -38,9 +38,12 @@ def test_what_came_later_and_is_empty_leaves_a_run_its_name():
     info = {"complete": True, "started": "2026-03-01T00:00:00Z"}
     assert Run.from_rows(info, claims=[CLAIM]).name == "20260301T000000.000000Z-16c02e343856"
     undecided = [dict.fromkeys(("lesson", "part", "where", "says", "reason"), "x")]
-    others = [Run.from_rows(info, claims=[CLAIM | later]) for later in ({"ours": True}, {"facts": "holds"})]
+    others = [
+        Run.from_rows(info, claims=[CLAIM | later]) for later in ({"ours": True}, {"facts": "holds"}, {"controls": 2})
+    ]
     others += [Run.from_rows(info | {"undecided": undecided}, claims=[CLAIM])]
-    assert len({run.name for run in others} | {"20260301T000000.000000Z-16c02e343856"}) == 4
+    others += [Run.from_rows(info | {"controls": {CLAIM["claim"]: [{"breaks": "x"}]}}, claims=[CLAIM])]
+    assert len({run.name for run in others} | {"20260301T000000.000000Z-16c02e343856"}) == 6
 
 
 def test_an_empty_run_is_a_run(tmp_path):

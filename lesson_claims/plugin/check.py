@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from lesson_claims.decisions import ClaimRefuted, Decision, Verdict
-from lesson_claims.plugin.options import SESSION, device_with_its_settings
+from lesson_claims.plugin.options import SESSION, Session, device_with_its_settings
 from lesson_claims.plugin.work_sharing import seeds_of
 from lesson_claims.project import ProjectError
 from lesson_claims.record import FEWEST_TO_DECIDE, Decide, Measure, NotEnoughSeeds, Record
 from lesson_claims.recorded import RecordContradicted
 from lesson_claims.registry import Claim
-from lesson_claims.results.vocabulary import TOO_FEW_SEEDS
+from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, Kind
 from lesson_claims.runs.device import INSTALL_TORCH, Device, DeviceError, torch_is_installed
 from lesson_claims.runs.evidence import Evidence, EvidenceOf, gather
 from lesson_claims.runs.recipe import Recipe, RecipeError, is_seedless
@@ -172,6 +172,21 @@ def _expected(item: pytest.Item, claim: Claim) -> str:
     return "open" if claim.expect in ("open", "refuted") else "holds"
 
 
+def _aside(session: Session, check: Check, expected: str) -> frozenset[Kind]:
+    """Return the kinds of printed figures that may not turn the verdict of a check whose code is sabotaged.
+
+    The page printed them in the world as it is. So none of them is asked where a claim is to hold or to be decided in
+    another world. Where it is to be refuted, a number that a run gave is not: whatever changes the run changes it, be
+    it what the claim is about or not. It stays where the claim's checks decide nothing else.
+    """
+    if not session.sabotaged:
+        return frozenset()
+    if expected in ("refuted", "depends"):
+        return frozenset(Kind)
+    own = [each for each in session.checks.values() if each.claim == check.claim]
+    return frozenset({Kind.TRAINED} if any(each.decides for each in own) else ())
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give each check its empty record."""
     session = item.config.stash.get(SESSION, None)
@@ -189,6 +204,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             levels=session.levels,
             recorded=session.recorded,
             seeds=session.looks.first,
+            aside=_aside(session, check, _expected(item, session.registry.claims[check.claim])),
         )
 
 

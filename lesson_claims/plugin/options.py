@@ -20,6 +20,7 @@ import psutil
 import pytest
 from xdist.scheduler import WorkStealingScheduling
 
+from lesson_claims.controls import ControlError, edited_files
 from lesson_claims.decisions import Levels
 from lesson_claims.error_rates import levels
 from lesson_claims.looks import AUTO, CAP, FIRST_LOOK, Looks, LooksError, read_looks
@@ -34,6 +35,9 @@ from lesson_claims.runs.store import LARGEST_SEED, RunStore, RunStoreError
 from lesson_claims.settings import Stated, Statement, compare, stated_of
 from lesson_claims.traceability import Check, check_id, read_checks, verify
 
+NAMED = 5
+"""Of the claims without a control, so many are named."""
+
 DEFAULT_REPORT = Path("reports") / "latest"
 BASELINE = Path("reports") / "baseline"
 
@@ -47,6 +51,7 @@ class Session:
     checks: dict[str, Check]
     looks: Looks
     recorded: Recorded
+    sabotaged: bool = False
 
     @cached_property
     def levels(self) -> Levels:
@@ -112,6 +117,8 @@ class Session:
 
 
 SESSION = pytest.StashKey[Session]()
+SABOTAGED = pytest.StashKey[bool]()
+"""Set where the code is sabotaged: then there is no report, and others share the cores."""
 SESSION_NAME = pytest.StashKey[str]()
 ADDED = "PYTEST_ADDOPTS"
 ADDED_BEFORE = pytest.StashKey[str | None]()
@@ -173,6 +180,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "also repeat the pages' own runs with the instruction sets that this processor's libraries can be"
         " held to",
     },
+    "--strict-claims": {
+        "action": "store_true",
+        "help": "refuse to start if a claim has no control, or a control edits a text that is not there (any more)",
+    },
     "--claim": {
         "action": "append",
         "default": [],
@@ -215,7 +226,8 @@ def pytest_configure(config: pytest.Config) -> None:
         looks = read_looks(str(config.getoption("seeds")))
     except (ProjectError, RegistryError, RecordedError, LooksError) as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[SESSION] = Session(project, registry, {check.id: check for check in checks}, looks, recorded)
+    by_id = {check.id: check for check in checks}
+    config.stash[SESSION] = Session(project, registry, by_id, looks, recorded, config.stash.get(SABOTAGED, False))
     if is_worker(config):
         config.option.run_store = config.workerinput["run_store"]  # type: ignore[attr-defined]
         return
@@ -297,6 +309,8 @@ def _refuse_bad_options(config: pytest.Config, registry: Registry, looks: Looks)
                 f"--claim {pattern!r} matches no claim, neither as an id nor by its words, all of which must be there;"
                 f" the nearest are {', '.join(near or list(registry.claims)[:3])}; take fewer words"
             )
+    if config.getoption("strict_claims") and not config.stash.get(SABOTAGED, False):
+        _refuse_without_controls(registry, config.rootpath)
     for option in ("report_dir", "run_store", "history"):
         if config.getoption(option) == "":
             name = f"--{option.replace('_', '-')}"
@@ -319,6 +333,23 @@ def _refuse_bad_options(config: pytest.Config, registry: Registry, looks: Looks)
             RunStore(Path(store))
         except RunStoreError as error:
             raise pytest.UsageError(str(error)) from error
+
+
+def _refuse_without_controls(registry: Registry, root: Path) -> None:
+    """Ask for a control of each claim that has a verdict on record, and for each text that a control edits."""
+    without = [claim.id for claim in registry.claims.values() if claim.expect != "open" and not claim.controls]
+    if without:
+        more = f" and {len(without) - NAMED} more" if len(without) > NAMED else ""
+        raise pytest.UsageError(
+            f"--strict-claims: no control shows that the checks of these claims can fail, {len(without)} in all:"
+            f" {', '.join(without[:NAMED])}{more}; write [[claim.control]] for each"
+        )
+    for claim in registry.claims.values():
+        for control in claim.controls:
+            try:
+                edited_files(control, f"{claim.id}, control {control.breaks!r}", root)
+            except ControlError as error:
+                raise pytest.UsageError(str(error)) from error
 
 
 def report_folder(config: pytest.Config) -> Path:
@@ -346,6 +377,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def worker_threads(config: pytest.Config) -> int:
     """Return how many threads this process may use within one operation: cores / workers, at least 1."""
+    if SESSION in config.stash and config.stash[SESSION].sabotaged:
+        return 1
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
     cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
     return max(1, cores // workers)

@@ -33,7 +33,9 @@ from lesson_claims.traceability import check_id
 def pytest_configure(config: pytest.Config) -> None:
     """Record in the controller, or in the one process there is."""
     session = config.stash.get(SESSION, None)
-    if session is not None and not is_worker(config) and not config.option.collectonly:
+    if session is None or session.sabotaged:
+        return
+    if not is_worker(config) and not config.option.collectonly:
         config.pluginmanager.register(Recorder(config, session), "claims-recorder")
 
 
@@ -132,7 +134,7 @@ class Recorder:
             result.verdict = "error"
             self.collected.problems.append(f"{report.nodeid}: {recorded} records were made and {arrived} arrived")
         if result.verdict == "error":
-            result.reason = _reason(report)
+            result.reason = reason(report)
             self.collected.problems.append(f"{report.nodeid}: error: {result.reason}")
         return result
 
@@ -175,7 +177,7 @@ class Recorder:
                 terminalreporter.write_line(line)
 
 
-def _reason(report: pytest.TestReport) -> str:
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Return in one line what went wrong: the message of the exception, or the last line of what was told instead."""
     crash = getattr(report.longrepr, "reprcrash", None)
     lines = (crash.message if crash is not None else report.longreprtext).strip().splitlines()

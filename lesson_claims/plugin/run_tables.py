@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ from lesson_claims.plugin.options import Session, environment_of
 from lesson_claims.record import NOT_MEASURED, PRINTED, TYPICAL
 from lesson_claims.recorded import weakest
 from lesson_claims.registry import CORRECTED, Claim
+from lesson_claims.results.errors import ReportError
 from lesson_claims.results.tables import Run
 from lesson_claims.results.vocabulary import TOO_FEW_SEEDS, ClaimVerdict, Expectation, SettingAgreement
+from lesson_claims.sabotage.results import DEFAULT, caught, standing
 from lesson_claims.traceability import check_id
 
 WORST_FIRST = (ClaimVerdict.ERROR, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.HOLDS)
@@ -71,11 +75,22 @@ class RunTables:
                     "seeds": wins.seeds if wins else max((row["seeds"] for row in decisions), default=0) or None,
                     "facts": _facts(decisions),
                     "evidence": _evidence(results, verdict),
+                    "controls": caught(self._controls.get(claim.id, ())),
                     "checks": len(results),
                     "seconds": sum(result.seconds for result in results),
                 }
             )
         return rows
+
+    @cached_property
+    def _controls(self) -> Mapping[str, list[dict[str, Any]]]:
+        """What is known of the controls of each claim, from the last time that they were tried."""
+        project, registry = self._session.project, self._session.registry
+        try:
+            return standing(project, registry, list(self._session.checks.values()), project.root / DEFAULT)
+        except ReportError as error:
+            self._collected.problems.append(str(error))
+            return {}
 
     def _all_ran(self, checks: list[str], by_check: dict[str, list[Result]]) -> bool:
         return all(by_check.get(check) and len(by_check[check]) >= by_check[check][0].nodes for check in checks)
@@ -206,6 +221,7 @@ class RunTables:
                 for name, lesson in registry.lessons.items()
             },
             "see": {claim.id: list(claim.see) for claim in registry.claims.values() if claim.see},
+            "controls": self._controls,
             "undecided": [asdict(each) for each in registry.undecided],
             "checklist": [{"advice": piece.advice, "claims": list(piece.claims)} for piece in registry.checklist],
             "source": {node: self._source(node) for node in self._collected.results},

@@ -21,7 +21,7 @@ from lesson_claims.results.columns import TABLES
 from lesson_claims.results.drift_tables import DriftTables
 from lesson_claims.results.numbers import interval, is_float, parse, show, show_all
 from lesson_claims.results.tables import Run
-from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, Remark, Standing
+from lesson_claims.results.vocabulary import Agreement, ClaimVerdict, ControlOutcome, Remark, Standing
 
 ROWS = 2_000
 """Measurements that a page lists; of a larger run it says how many more are in the table beside it."""
@@ -101,6 +101,8 @@ class Claim:
     checks: list[Check]
     errata: list[Row]
     drifted: list[Row]
+    controls: list[Row]
+    """Sabotages of the code that its checks must notice, and what became of them."""
     of_the_page: bool
     """Whether it counts among the page's statements: no corrected claim, and none of ours."""
     ours: bool
@@ -116,6 +118,11 @@ class Claim:
     def place(self) -> str:
         """Where in the lesson the claim stands: its part and the place in it."""
         return place(self.part, self.where)
+
+    @property
+    def caught(self) -> int:
+        """How many of its controls were caught when they were tried last."""
+        return sum(each["outcome"] == ControlOutcome.CAUGHT for each in self.controls)
 
     @property
     def calm(self) -> bool:
@@ -255,6 +262,7 @@ def arrange(run: Run, drift: DriftTables | None = None) -> Page:
                 checks=_checks([*(row["check"] for row in own), *(each["check"] for each in said)], info),
                 errata=errata.get(name, []),
                 drifted=drifted.get(name, []),
+                controls=info["controls"].get(name, []),
                 of_the_page=is_of_the_page(line),
                 ours=line["ours"],
                 instead_of=line["instead_of"],

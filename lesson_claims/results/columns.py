@@ -7,6 +7,7 @@ from typing import Literal
 from lesson_claims.results.vocabulary import (
     Agreement,
     ClaimVerdict,
+    ControlOutcome,
     Digits,
     DriftState,
     Expectation,
@@ -78,6 +79,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("seeds", "integer"),
         _choice("facts", (ClaimVerdict.HOLDS, ClaimVerdict.REFUTED, ClaimVerdict.INCONCLUSIVE)),
         *_texts("evidence"),
+        Column("controls", "integer"),
         Column("checks", "integer"),
         _SECONDS,
     ),
@@ -156,6 +158,15 @@ TRENDS = (
     Column("drifted", "flag"),
 )
 """The table trends.csv."""
+
+CONTROLS = (
+    *_texts("claim", "breaks", needed=True),
+    _choice("outcome", ControlOutcome, needed=True),
+    *_texts("by", "also"),
+    _SECONDS,
+    *_texts("when", "key"),
+)
+"""The table controls.csv: what became of each control when it was tried last."""
 
 PLATFORMS = (
     *_texts("claim", "figure", "platform", needed=True),

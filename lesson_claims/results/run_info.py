@@ -44,6 +44,17 @@ class Undecided(msgspec.Struct):
     reason: str
 
 
+class TriedControl(msgspec.Struct):
+    """A control of a claim: what it breaks, and what became of it when it was tried last, and when (ISO 8601).
+
+    The outcome is empty if it was not tried since its declaration, the checks or the edited code changed.
+    """
+
+    breaks: str
+    outcome: str = ""
+    when: str = ""
+
+
 class Previous(msgspec.Struct):
     """The run before: when it started (ISO 8601), its commit, and a line for each difference from it."""
 
@@ -80,7 +91,8 @@ class RunInfo(Common, kw_only=True):
     """The fields of schema 3.
 
     `partial` says that checks of the registry were left out, by whatever option. `see` names the claims to which a
-    claim refers; `repository` is a web address. `undecided` has the sentences that can't be decided.
+    claim refers; `repository` is a web address. `undecided` has the sentences that can't be decided, `controls` the
+    controls of each claim that has any.
     """
 
     partial: bool = False
@@ -89,6 +101,7 @@ class RunInfo(Common, kw_only=True):
     see: dict[str, list[str]] = {}
     repository: str = ""
     undecided: list[Undecided] = []
+    controls: dict[str, list[TriedControl]] = {}
 
 
 def checked_info(info: Mapping[str, Any], where: str) -> dict[str, Any]:

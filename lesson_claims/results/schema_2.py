@@ -18,7 +18,7 @@ from lesson_claims.results.run_info import SCHEMA, Common, Lesson, Previous, che
 from lesson_claims.results.run_name import kept_name
 
 _NEW = {
-    "claims": ("ours", "wins", "facts"),
+    "claims": ("ours", "wins", "facts", "controls"),
     "measurements": ("type", "page_low", "page_high", "platforms", "digits"),
     "decisions": ("wins",),
     "errata": ("remark", "evidence_for_truth"),

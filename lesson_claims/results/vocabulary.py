@@ -34,6 +34,15 @@ class Standing(StrEnum):
     CANNOT = "can't be decided"
 
 
+class ControlOutcome(StrEnum):
+    """What became of a control: the verdict turned by the check's own decision, or it did not, and how."""
+
+    CAUGHT = "caught"
+    MISSED = "missed"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+
+
 class Remark(StrEnum):
     """What a row of errata.csv is: an error of the page, or something true that the page should add."""
 
