@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -227,8 +229,9 @@ def test_a_key_stands_for_the_declaration_the_checks_and_the_edited_code(small: 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_ends_all_processes_and_leaves_no_folder(tmp_path: Path) -> None:
     endless = {"after": [each for each in CONTROLS["after"] if each[0] == ENDLESS]}
-    root, temporary = write_project(tmp_path / "project", claims_file(endless, stand_in="")), tmp_path / "tmp"
-    temporary.mkdir()
+    root = write_project(tmp_path / "project", claims_file(endless, stand_in=""))
+    # Not in tmp_path, which may be too long for a socket.
+    temporary = Path(tempfile.mkdtemp(prefix="claims-"))
     engine = tmp_path / "engine"  # alone, because the root of this repository has a package `lessons` of its own
     engine.mkdir()
     (engine / "lesson_claims").symlink_to(Path(__file__).parent.parent / "lesson_claims")
@@ -245,9 +248,18 @@ def test_an_interrupt_ends_all_processes_and_leaves_no_folder(tmp_path: Path) ->
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 130, error
     assert error == "interrupted: 1 of 1 trials did not end\n"
     assert not list(temporary.glob("lesson-claims-controls-*"))
+    shutil.rmtree(temporary)
+
+
+def test_a_temporary_folder_with_too_long_a_path_is_refused(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("x" * 80)))
+    assert controls(small) == 2
+    assert "too long a path for a socket; set TMPDIR to another" in capsys.readouterr().err
 
 
 DEPENDS = [("depends", "inconclusive", False), ("depends", "holds", True), ("depends", "refuted", True),

@@ -2,7 +2,9 @@
 
 import argparse
 import difflib
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -26,6 +28,8 @@ from lesson_claims.traceability import Check, read_checks, verify
 COMMAND = "lesson-claims controls"
 WELL, NOT_ALL_CAUGHT, INTERRUPTED = 0, 1, 130
 MINUTES = 30.0
+LONGEST = 70
+"""Bytes: the processes talk through a socket in the temporary folder, whose whole path may have about 105."""
 NAMED = 10
 """Of the claims without a control, so many are named."""
 
@@ -63,6 +67,9 @@ def run(args: argparse.Namespace) -> int:
     jobs = _cores() if args.jobs is None else args.jobs
     if jobs < 1 or args.minutes <= 0:
         raise ReportError(f"--jobs {jobs} --minutes {args.minutes:g}: both must be more than 0")
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) > LONGEST:
+        raise ReportError(f"{folder}: the temporary folder has too long a path for a socket; set TMPDIR to another")
     try:
         project = read_project(Path(args.root).resolve())
         registry = load_registry(project)
