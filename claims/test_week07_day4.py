@@ -97,6 +97,7 @@ def test_bidirectional_helps(measure: Measure, decide: Decide, evidence: Evidenc
     for name, sample in accuracies.items():
         measure.also(f"{name}, 5 epochs", sample, bounds=(0, 1))
     names = ("after 5 epochs, accuracy of a two-way layer read where each direction ends", "the one-way layer's")
+    decide(same(AFTER_HALF["one-way"].training.epochs, 5, what="The epochs of training"))
     decide(beats(accuracies["two-way, both ends"], accuracies["one-way"], by=MUCH, names=names))
 
 
