@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerProcess
@@ -65,8 +65,9 @@ def run_trials(
             while waiting or running:
                 while waiting and len(running) < jobs:
                     folder = Path(place, str(len(trials) - len(waiting)))
-                    process = _start(context, project, now, waiting[0], folder, store or Path(place, "runs"))
-                    running.append(_Running(waiting.popleft(), process, folder, time.monotonic()))
+                    with _uninterrupted():  # or a process that nobody knows of yet would go on
+                        process = _start(context, project, now, waiting[0], folder, store or Path(place, "runs"))
+                        running.append(_Running(waiting.popleft(), process, folder, time.monotonic()))
                 ended = connection.wait([each.process.sentinel for each in running], timeout=1.0)
                 for each in list(running):
                     late = time.monotonic() - each.started > 60 * minutes
@@ -78,6 +79,16 @@ def run_trials(
         finally:
             for each in running:
                 _stop(each.process)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off an interrupt until the end of a block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _context(project: Project) -> multiprocessing.context.ForkServerContext:
