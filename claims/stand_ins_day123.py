@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,7 @@ def scaled_rows(embedding: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Let an embedding multiply the rows that it looks up, as a transformer's does."""
 
     def scaled(tokens: Tensor, table: Tensor, *options: Any, **more: Any) -> Tensor:
-        return float(table.shape[1]) ** 0.5 * embedding(tokens, table, *options, **more)
+        rows: Tensor = embedding(tokens, table, *options, **more)
+        return rows * math.sqrt(table.shape[1])
 
     return scaled
