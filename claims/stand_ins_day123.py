@@ -107,6 +107,21 @@ def a_gru(_: type[nn.LSTM]) -> type[nn.GRU]:
     return nn.GRU
 
 
+def never_forgets(forward: Forward) -> Forward:
+    """Let a one-layer LSTM hold its forget gates open, whatever its weights say."""
+
+    def kept(layer: nn.LSTM, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        forget = layer.get_parameter("bias_ih_l0").data[layer.hidden_size : 2 * layer.hidden_size]
+        learnt = forget.clone()
+        forget.fill_(1000.0)
+        try:
+            return forward(layer, inputs, state)
+        finally:
+            forget.copy_(learnt)
+
+    return kept
+
+
 def pair_of_states(forward: Forward) -> Forward:
     """Let a layer of one state return a pair of states, as an LSTM does."""
 
